@@ -37,12 +37,20 @@ struct BatchRecording {
     std::int64_t items = 0;
 };
 
+/// How sizes may go with what changes.
+enum class BatchGrowth : std::uint8_t {
+    Lines, ///< with the items of a batch; what grows faster is a library's own choice
+    /// With the length of sequences, which a program may have squared, as a picture has its side: what grows
+    /// faster than a line from nothing, and not as pairs, lies between a line and the next power.
+    Powers,
+};
+
 /// From two or more with batches of their own: bytes are a + b * items, from the nearest two, or c * items^2,
 /// or that of items and one more or less, as scores of attention are where `items` are lengths of sequences;
 /// others must agree. Blocks are aligned one by one in the order of events, within phases of steps. The
 /// answer is on the first. Refused: what they did differs too much. O(events), where they do the same.
 [[nodiscard]] Result<BatchSizes> batchByRecordings(
-    const std::vector<BatchRecording>& recordings, std::int64_t to);
+    const std::vector<BatchRecording>& recordings, std::int64_t to, BatchGrowth growth = BatchGrowth::Lines);
 
 /// The most that the blocks of these rows had at a time, in bytes as recorded. O(events).
 [[nodiscard]] std::int64_t mostLiveBytes(const DeviceTrace& trace, const std::vector<bool>& rows);

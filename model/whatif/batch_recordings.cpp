@@ -18,7 +18,7 @@ struct Sample {
 };
 
 struct Fitted {
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, least = 0, most = 0;
     BlockRule rule
         = BlockRule::Interpolated; ///< Linear: whole bytes an item, above 0, as every sample has it
 };
@@ -85,23 +85,59 @@ std::optional<std::int64_t> squareAt(const std::vector<Sample>& samples, std::in
     return std::nullopt;
 }
 
-/// `samples` by their nearness to `items`, two or more.
-Fitted fit(const std::vector<Sample>& samples, std::int64_t items)
+/// Grows faster than with items, but for a few that have none, as shifted labels have one less.
+bool isSteep(const Sample& a, const Sample& b)
 {
+    constexpr double kFew = 2;
+    const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.items - a.items);
+    return static_cast<double>(a.bytes) < rise * (static_cast<double>(a.items) - kFew);
+}
+
+/// Where it bends: what lies between the nearest sample, the line, and powers through it, the steepness of
+/// two samples and the whole ones beside that.
+Fitted bentAt(const Sample& a, const Sample& b, std::int64_t items, BatchGrowth growth)
+{
+    const std::int64_t line = roundedLineAt(a, b, items);
+    Fitted fitted{ line, std::min(line, a.bytes), std::max(line, a.bytes), BlockRule::Interpolated };
+    if (growth == BatchGrowth::Lines || a.bytes <= 0 || b.bytes <= 0)
+        return fitted;
+    constexpr double kSteepest = 8; // else it is a jump
+    const double power = std::log(static_cast<double>(b.bytes) / static_cast<double>(a.bytes))
+        / std::log(static_cast<double>(b.items) / static_cast<double>(a.items));
+    if (!(power > 1) || power > kSteepest)
+        return fitted;
+    const auto powerAt = [&](double of) {
+        const double at = static_cast<double>(a.bytes)
+            * std::pow(static_cast<double>(items) / static_cast<double>(a.items), of);
+        return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, 0x1p60));
+    };
+    fitted.bytes = powerAt(power);
+    for (const std::int64_t at : { fitted.bytes, powerAt(std::floor(power)), powerAt(std::ceil(power)) }) {
+        fitted.least = std::min(fitted.least, at);
+        fitted.most = std::max(fitted.most, at);
+    }
+    return fitted;
+}
+
+/// `samples` by their nearness to `items`, two or more.
+Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth growth)
+{
+    const auto known = [](std::int64_t bytes, BlockRule rule) { return Fitted{ bytes, bytes, bytes, rule }; };
     if (const auto square = squareAt(samples, items))
-        return { *square, BlockRule::Squared };
+        return known(*square, BlockRule::Squared);
     const Sample &a = samples[0], &b = samples[1];
     const auto line = lineAt(a, b, items);
     const bool isLine = line && std::ranges::all_of(samples, [&](const Sample& sample) {
         return lineAt(a, b, sample.items) == sample.bytes;
     });
-    return { line ? *line : roundedLineAt(a, b, items),
-        isLine ? BlockRule::Linear : BlockRule::Interpolated };
+    return isLine && !(growth == BatchGrowth::Powers && isSteep(a, b)) ? known(*line, BlockRule::Linear)
+                                                                       : bentAt(a, b, items, growth);
 }
 
 } // namespace
 
-Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordings, std::int64_t to)
+Result<BatchSizes> batchByRecordings(
+    const std::vector<BatchRecording>& recordings, std::int64_t to, BatchGrowth growth)
 {
     const BatchRecording& base = recordings.front();
     const BlockColumns& blocks = base.trace->blocks();
@@ -147,15 +183,14 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
             undecided[row] = true;
             continue;
         }
-        const Fitted fitted = fit(samples, to);
+        const Fitted fitted = fit(samples, to, growth);
         sums.add(fitted.rule, bytes);
         sizes.likely.push_back(fitted.bytes);
-        // Where it bends, anything between the nearest sample and the line is as likely.
-        const bool isBent = fitted.rule == BlockRule::Interpolated;
-        undecided[row] = isBent;
-        bent += isBent ? 1 : 0;
-        sizes.least.push_back(isBent ? std::min(fitted.bytes, samples.front().bytes) : fitted.bytes);
-        sizes.most.push_back(isBent ? std::max(fitted.bytes, samples.front().bytes) : fitted.bytes);
+        sizes.least.push_back(fitted.least);
+        sizes.most.push_back(fitted.most);
+        // Where it bends, anything between is as likely.
+        undecided[row] = fitted.rule == BlockRule::Interpolated;
+        bent += undecided[row] ? 1 : 0;
     }
     sizes.uses = sums.used();
     sizes.unknownBytes = mostLiveBytes(*base.trace, undecided);

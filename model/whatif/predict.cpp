@@ -92,7 +92,7 @@ Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure
     std::vector<BatchRecording> recordings;
     for (const RecordedRun& run : runs)
         recordings.push_back({ run.trace, run.steps, *(run.*measure) });
-    return batchByRecordings(recordings, asked);
+    return batchByRecordings(recordings, asked, isBatch(measure) ? BatchGrowth::Lines : BatchGrowth::Powers);
 }
 
 ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)

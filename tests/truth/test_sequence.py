@@ -73,8 +73,8 @@ def write(arguments, python, rows, found):
     lines = ["# How far `strata whatif` is off with sequences of another length", "",
              f"Made by `tests/truth/test_sequence.py STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed} --held-back --write docs/{os.path.basename(arguments.write)}`:",
              f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", "",
-             "Programs are trainings of six families, recorded with sequences of two or three lengths, or pictures with sides of them, and nothing else",
-             "changed. The truth is the same program with the length that is asked for: longer than what was recorded, or between. The family",
+             "Programs are trainings of six families, recorded with sequences of two or three lengths, or pictures with sides of them (of nets",
+             "without attention), and nothing else changed. The truth is the same program with the length that is asked for: longer than what was recorded, or between. The family",
              f"*held back* is {', '.join(sorted(set(UNITS) & set(HELD_BACK)))}. In percent of the truth, over answers with a point in which the length moves",
              "the figure by 1 % or more; *no change* is what predicting the recorded figure scores.", "",
              *table(["change, evidence", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), ""]

@@ -82,7 +82,8 @@ TEST(BatchByRecordings, AThirdShowsWhatIsNotLinear)
 }
 
 /// What sizes lead to, of one block that has them at these lengths.
-BatchSizes sizesAt(std::vector<std::pair<std::int64_t, std::int64_t>> samples, std::int64_t to)
+BatchSizes sizesAt(std::vector<std::pair<std::int64_t, std::int64_t>> samples, std::int64_t to,
+    BatchGrowth growth = BatchGrowth::Lines)
 {
     std::vector<std::unique_ptr<Recording>> recordings;
     std::vector<DeviceTrace> traces;
@@ -95,7 +96,7 @@ BatchSizes sizesAt(std::vector<std::pair<std::int64_t, std::int64_t>> samples, s
         traces.push_back(*DeviceTrace::build(*recordings.back(), recordings.back()->devices.front(), {}));
         all.push_back({ &traces.back(), &none, items });
     }
-    return *batchByRecordings(all, to);
+    return *batchByRecordings(all, to, growth);
 }
 
 TEST(BatchByRecordings, OfPairsGoWithTheSquare)
@@ -124,6 +125,37 @@ TEST(BatchByRecordings, OfPairsGoWithTheSquare)
     EXPECT_LE(sizesAt({ { 1 << 10, 1 << 20 }, { 1 << 11, 1 << 22 } }, std::int64_t{ 1 } << 30).likely[0],
         std::int64_t{ 1 } << 60);
     EXPECT_GE(sizesAt({ { 1, 1 }, { 2, 4 } }, std::int64_t{ 1 } << 40).likely[0], 1);
+}
+
+TEST(BatchByRecordings, OfAnUnknownPowerLiesBetweenALineAndTheNext)
+{
+    // Scores of attention between patches of a picture, by its side; and each of pairs with each.
+    const auto scores = [](std::int64_t side) {
+        const std::int64_t patches = side * side / 64 + 1;
+        return 12 * patches * patches;
+    };
+    const auto cubes = [](std::int64_t length) { return 8 * length * length * length; };
+    const auto hold = [&](const auto& bytes, std::int64_t a, std::int64_t b) {
+        for (const std::int64_t to : { 64, 128, 192, 256, 320, 512, 640, 1024 }) {
+            if (to == a || to == b)
+                continue;
+            const BatchSizes sizes = sizesAt({ { a, bytes(a) }, { b, bytes(b) } }, to, BatchGrowth::Powers);
+            EXPECT_EQ(sizes.uses[0].rule, BlockRule::Interpolated);
+            EXPECT_LE(sizes.least[0], bytes(to)) << a << ' ' << b << ' ' << to;
+            EXPECT_GE(sizes.most[0], bytes(to)) << a << ' ' << b << ' ' << to;
+            EXPECT_LE(sizes.least[0], sizes.likely[0]);
+            EXPECT_GE(sizes.most[0], sizes.likely[0]);
+        }
+    };
+    hold(scores, 256, 384);
+    hold(scores, 128, 512);
+    hold(cubes, 64, 128);
+    hold(cubes, 256, 320);
+    // One less of each is a line, and so is what is there without any.
+    EXPECT_EQ(sizesAt({ { 64, 63 * 400 }, { 96, 95 * 400 } }, 256, BatchGrowth::Powers).uses[0].rule,
+        BlockRule::Linear);
+    EXPECT_EQ(sizesAt({ { 64, 900 + 64 * 400 }, { 96, 900 + 96 * 400 } }, 256, BatchGrowth::Powers).likely[0],
+        900 + 256 * 400);
 }
 
 TEST(BatchByRecordings, IsWholeAndAboveNothing)
