@@ -214,8 +214,10 @@ TEST_F(WhatIfTest, ASecondRecordingTellsWhatLongerSequencesTake)
         ASSERT_TRUE(prediction) << prediction.error().text();
         EXPECT_EQ(prediction->evidence, model::WhatIfEvidence::Recordings);
         EXPECT_EQ(prediction->sequenceAfter, 2048);
-        ASSERT_TRUE(prediction->predicted);
-        EXPECT_EQ(prediction->predicted->requestedBytesPeak == test::sequenceRunBytes(2048), length == 1024);
+        // With a length that it has not, sizes go neither linearly nor with the square.
+        ASSERT_EQ(prediction->predicted.has_value(), length == 1024);
+        if (prediction->predicted)
+            EXPECT_EQ(prediction->predicted->requestedBytesPeak, test::sequenceRunBytes(2048));
         EXPECT_TRUE(
             m_whatIf.question()->commandLine().endsWith(QStringLiteral(" --sequence-of 512,%1").arg(length)));
     }
