@@ -234,7 +234,8 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
 
 RulesTable::RulesTable(std::vector<model::RuleUse> uses)
     : PlainTable({
-        { { tr("Blocks that"), tr("What they are, and what becomes of them with another batch, or another length"),
+        { { tr("Blocks that"),
+              tr("What they are, and what becomes of them with another batch, or another length"),
               QStringLiteral("of the model and its optimizer"), false, {}, true },
             "rule" },
         { { tr("Blocks"), tr("That it was true of"), QStringLiteral("88,888"), true }, "blocks" },
