@@ -8,6 +8,8 @@ namespace strata::model {
 
 namespace {
 
+constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; ///< segments are multiples of it
+
 /// How far an answer may be off that does not know what the program does with those sizes, for which
 /// libraries may take other algorithms. Shares of the answer, measured in the families of
 /// tests/truth/test_whatif.py and rounded up.
@@ -19,7 +21,6 @@ constexpr double kBeyondOff = 0.06;
 /// and reserved moves by whole segments.
 void widen(Prediction& prediction, double reservedShare, double off = kOff)
 {
-    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; // segments are multiples of it
     const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double share, std::int64_t bytes) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
         const auto ofShare = static_cast<std::int64_t>(static_cast<double>(most) * share);
@@ -67,13 +68,14 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
     prediction.uses = sums.used();
     prediction.evidence
         = std::max(prediction.evidence, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
-    // Under other settings a segment more or less has no bearing on what is in them.
-    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
+    // How blocks lie under other settings, a little of them decides: a segment more, or one less.
     const std::int64_t segment = scenario.settings ? kSegmentBytes : 0;
     const auto widenPeak
         = [&](std::int64_t PeakFigures::*peak, double below, double above, std::int64_t bytes = 0) {
               std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-              least -= std::max(bytes, static_cast<std::int64_t>(static_cast<double>(least) * below));
+              const std::int64_t less
+                  = std::max(bytes, static_cast<std::int64_t>(static_cast<double>(least) * below));
+              least = std::max<std::int64_t>(least - less, 0);
               most += std::max(bytes, static_cast<std::int64_t>(static_cast<double>(most) * above));
           };
     const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
@@ -118,7 +120,6 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
     prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
     // Segments are multiples of their smallest size; what is left of a large block is not split off, which
     // counts where it is not known when things happen.
-    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
     const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
     const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;

@@ -23,7 +23,7 @@ struct Fitted {
         = BlockRule::Interpolated; ///< Linear: whole bytes an item, above 0, as every sample has it
 };
 
-constexpr std::int64_t kLargestBlock = std::int64_t{ 1 } << 60;
+constexpr std::int64_t kLargestBlock = std::int64_t{ 1 } << 45; ///< 32 TiB: sums of many fit
 
 /// The line through two samples; nothing where it has no whole bytes, or none above 0.
 std::optional<std::int64_t> lineAt(const Sample& a, const Sample& b, std::int64_t items)
@@ -46,7 +46,7 @@ std::int64_t roundedLineAt(const Sample& a, const Sample& b, std::int64_t items)
 {
     const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.items - a.items);
     const double at = static_cast<double>(a.bytes) + rise * static_cast<double>(items - a.items);
-    return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, 0x1p60));
+    return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, static_cast<double>(kLargestBlock)));
 }
 
 /// The pairs of so many items, or of one more or less: what a matrix of each with each has.
@@ -58,7 +58,7 @@ std::int64_t pairsOf(std::int64_t items, int more, int besides)
 /// Whole bytes a pair, the same at every sample. Of more than one way the one with the fewest corrections.
 std::optional<std::int64_t> squareAt(const std::vector<Sample>& samples, std::int64_t items)
 {
-    constexpr std::int64_t kMost = std::int64_t{ 1 } << 30; // items: their pairs fit
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // items: their pairs fit
     constexpr std::int64_t kEnough = 8; // items: from there on one more or less is no chance
     const auto [fewest, most] = std::ranges::minmax(samples, {}, &Sample::items);
     if (std::max(most.items, items) > kMost || fewest.bytes == most.bytes)
@@ -71,12 +71,11 @@ std::optional<std::int64_t> squareAt(const std::vector<Sample>& samples, std::in
             || (fewest.items < kEnough && (more != 0 || besides != 0)))
             continue;
         const std::int64_t each = fewest.bytes / pairs;
-        const auto bytesAt = [&](std::int64_t at) -> std::optional<std::int64_t> {
+        const auto bytesAt = [&](std::int64_t at) {
             std::int64_t bytes = 0;
-            return __builtin_mul_overflow(each, pairsOf(at, more, besides), &bytes) || bytes < 1
-                    || bytes > kLargestBlock
-                ? std::nullopt
-                : std::optional(bytes);
+            return __builtin_mul_overflow(each, pairsOf(at, more, besides), &bytes)
+                ? kLargestBlock
+                : std::clamp<std::int64_t>(bytes, 1, kLargestBlock);
         };
         if (std::ranges::all_of(
                 samples, [&](const Sample& sample) { return bytesAt(sample.items) == sample.bytes; }))
@@ -109,7 +108,7 @@ Fitted bentAt(const Sample& a, const Sample& b, std::int64_t items, BatchGrowth 
     const auto powerAt = [&](double of) {
         const double at = static_cast<double>(a.bytes)
             * std::pow(static_cast<double>(items) / static_cast<double>(a.items), of);
-        return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, 0x1p60));
+        return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, static_cast<double>(kLargestBlock)));
     };
     fitted.bytes = powerAt(power);
     for (const std::int64_t at : { fitted.bytes, powerAt(std::floor(power)), powerAt(std::ceil(power)) }) {
@@ -184,6 +183,9 @@ Result<BatchSizes> batchByRecordings(
             continue;
         }
         const Fitted fitted = fit(samples, to, growth);
+        if (fitted.bytes >= kLargestBlock && bytes < kLargestBlock)
+            return fail(Error::Kind::Usage,
+                say("a single block would have 32 TiB and more, which no device has"), say("ask for less"));
         sums.add(fitted.rule, bytes);
         sizes.likely.push_back(fitted.bytes);
         sizes.least.push_back(fitted.least);

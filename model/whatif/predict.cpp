@@ -174,6 +174,18 @@ BatchSizes recordedSizes(const DeviceTrace& trace)
     return sizes;
 }
 
+/// What every recorded length is a multiple of and the asked one is not, where programs pad to as much; 0:
+/// nothing.
+std::int64_t paddingOf(const std::vector<RecordedRun>& runs, std::int64_t asked)
+{
+    constexpr std::int64_t kLeast = 8; // tensor cores work with as many
+    std::int64_t common = 0;
+    for (const RecordedRun& run : runs)
+        common = std::gcd(common, run.sequenceLength.value_or(0));
+    const std::int64_t power = common & -common;
+    return power >= kLeast && asked % power != 0 ? power : 0;
+}
+
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
 /// did as it does there; where it can tell.
 Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, Measure measure,
@@ -234,6 +246,10 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     else
         weighRoles(prediction, *sizes);
     weighRewrites(prediction, scenario, *rewrites);
+    if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
+        prediction.reason = say("%1; a program that pads to a multiple of %2, as all recordings have it, "
+                                "needs more",
+            prediction.reason, asCount(padding));
     return prediction;
 }
 
@@ -357,14 +373,10 @@ std::optional<std::int64_t> leastBytesOf(
     return bytes;
 }
 
-} // namespace
-
-namespace {
-
-/// What changes of that kind lead to, one after the other; nothing where it is no whole number.
-Result<std::optional<std::int64_t>> sizeAfter(
-    const std::vector<Change>& changes, Change::Kind kind, std::int64_t before)
+/// What changes of the batch, or of sequences, lead to, one after the other.
+Result<std::int64_t> sizeAfter(const std::vector<Change>& changes, Change::Kind kind, std::int64_t before)
 {
+    const bool isBatch = kind == Change::Kind::Batch;
     std::int64_t numerator = before, denominator = 1;
     constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
     for (const Change& change : changes) {
@@ -381,36 +393,29 @@ Result<std::optional<std::int64_t>> sizeAfter(
         const std::int64_t parts = (denominator / below) * (change.denominator / above);
         if (more > kMost || parts > kMost)
             return fail(Error::Kind::Usage,
-                kind == Change::Kind::Batch ? say("that batch is beyond all measure")
-                                            : say("sequences so long are beyond all measure"));
+                isBatch ? say("that batch is beyond all measure")
+                        : say("sequences so long are beyond all measure"));
         numerator = more;
         denominator = parts;
     }
-    return numerator % denominator == 0 ? std::optional(numerator / denominator) : std::nullopt;
+    if (numerator % denominator != 0)
+        return fail(Error::Kind::Usage,
+            isBatch
+                ? say("a batch of %1 items cannot be changed so: the items are not whole", asCount(before))
+                : say("a length of %1 cannot be changed so: it would not be whole", asCount(before)));
+    return numerator / denominator;
 }
 
 } // namespace
 
 Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
 {
-    const auto after = sizeAfter(changes, Change::Kind::Batch, items);
-    if (!after)
-        return Failure(after.error());
-    if (!*after)
-        return fail(Error::Kind::Usage,
-            say("a batch of %1 items cannot be changed so: the items are not whole", asCount(items)));
-    return **after;
+    return sizeAfter(changes, Change::Kind::Batch, items);
 }
 
 Result<std::int64_t> sequenceAfter(const std::vector<Change>& changes, std::int64_t length)
 {
-    const auto after = sizeAfter(changes, Change::Kind::Sequence, length);
-    if (!after)
-        return Failure(after.error());
-    if (!*after)
-        return fail(Error::Kind::Usage,
-            say("a length of %1 cannot be changed so: it would not be whole", asCount(length)));
-    return **after;
+    return sizeAfter(changes, Change::Kind::Sequence, length);
 }
 
 Result<Prediction> predict(

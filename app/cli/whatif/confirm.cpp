@@ -159,8 +159,7 @@ model::Result<std::optional<model::CallsWith>> otherOf(const ConfirmAsked& asked
         return model::fail(Error::Kind::Refused,
             say("of the recordings with another batch (--with): %1", *why),
             say("record one of them with a deep step: strata record --deep-step 3; or run the program "
-                "itself, "
-                "with --confirm -- COMMAND"));
+                "itself, with --confirm -- COMMAND"));
     return model::fail(Error::Kind::Refused,
         say("calls of one recording do not tell which of their sizes follow the batch"),
         say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16; or run "

@@ -122,9 +122,13 @@ TEST(BatchByRecordings, OfPairsGoWithTheSquare)
     EXPECT_EQ(bent.uses[0].rule, BlockRule::Interpolated);
     EXPECT_FALSE(bent.flag.empty());
     // Beyond all measure.
-    EXPECT_LE(sizesAt({ { 1 << 10, 1 << 20 }, { 1 << 11, 1 << 22 } }, std::int64_t{ 1 } << 30).likely[0],
-        std::int64_t{ 1 } << 60);
-    EXPECT_GE(sizesAt({ { 1, 1 }, { 2, 4 } }, std::int64_t{ 1 } << 40).likely[0], 1);
+    const Program ten(10), twenty(20);
+    for (const std::int64_t beyond : { std::int64_t{ 1 } << 30, std::int64_t{ 1 } << 40 }) {
+        const auto refused
+            = batchByRecordings({ ten.with(10), twenty.with(20) }, beyond, BatchGrowth::Powers);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().kind, Error::Kind::Usage);
+    }
 }
 
 TEST(BatchByRecordings, OfAnUnknownPowerLiesBetweenALineAndTheNext)
@@ -269,6 +273,16 @@ TEST(PredictBatch, ComposesAndAsksForWhatIsMissing)
     EXPECT_EQ(longer->sequenceBefore, 2);
     EXPECT_EQ(longer->sequenceAfter, 8);
     EXPECT_EQ(longer->batchAfter, std::nullopt);
+    const auto reasonOf = [&](const char* text, std::int64_t first, std::int64_t second) {
+        std::vector<RecordedRun> told = lengths;
+        told[0].sequenceLength = first;
+        told[1].sequenceLength = second;
+        return with({ text }, told)->reason.text();
+    };
+    // 16 and 48 may be what a program pads to.
+    EXPECT_NE(reasonOf("sequence=40", 16, 48).find("pads to a multiple of 16"), std::string::npos);
+    EXPECT_EQ(reasonOf("sequence=64", 16, 48).find("pads"), std::string::npos);
+    EXPECT_EQ(reasonOf("sequence=40", 16, 44).find("pads"), std::string::npos);
     const auto lone = with({ "sequence=x4" }, { lengths[0] });
     ASSERT_FALSE(lone);
     EXPECT_EQ(lone.error().kind, Error::Kind::Refused);
