@@ -180,19 +180,20 @@ void WhatIf::removeOther(std::size_t place)
 
 void WhatIf::setOtherItems(std::size_t place, std::optional<std::int64_t> items)
 {
-    if (place >= m_others.size() || m_others[place].saidItems == items)
-        return;
-    m_others[place].saidItems = items;
-    Q_EMIT othersChanged();
-    ask();
-    tryAlternatives();
+    sayOther(place, &Other::saidItems, items);
 }
 
 void WhatIf::setOtherLength(std::size_t place, std::optional<std::int64_t> length)
 {
-    if (place >= m_others.size() || m_others[place].saidLength == length)
+    sayOther(place, &Other::saidLength, length);
+}
+
+void WhatIf::sayOther(
+    std::size_t place, std::optional<std::int64_t> Other::*said, std::optional<std::int64_t> number)
+{
+    if (place >= m_others.size() || m_others[place].*said == number)
         return;
-    m_others[place].saidLength = length;
+    m_others[place].*said = number;
     Q_EMIT othersChanged();
     ask();
     tryAlternatives();

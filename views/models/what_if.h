@@ -130,6 +130,8 @@ private:
     [[nodiscard]] bool waits(const WhatIfQuestion& question) const;
     [[nodiscard]] bool takesPart(const Other& other, const model::Scenario& scenario) const;
     void sizesWereSaid();
+    void sayOther(
+        std::size_t place, std::optional<std::int64_t> Other::*said, std::optional<std::int64_t> number);
 
     std::shared_ptr<const DeviceData> m_device;
     QString m_path;

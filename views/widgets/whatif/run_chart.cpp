@@ -278,7 +278,8 @@ void RunChart::paintFailures(QPainter& painter, std::vector<QRectF>& taken) cons
         const double x = std::min<double>(std::floor(xOf(column)), area.right());
         for (int y = area.top(); y <= area.bottom(); y += kDash + kDashGap)
             painter.fillRect(QRectF(x, y, 1, std::min(kDash, area.bottom() + 1 - y)), bad);
-        const QPointF centre(x + 0.5, area.top() - 1.5 * kArm);
+        const QPointF centre( // whole, where it ends the run
+            std::min(x + 0.5, area.right() - kArm - 0.5), area.top() - 1.5 * kArm);
         painter.save();
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(QPen(bad, 2));
