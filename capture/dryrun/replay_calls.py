@@ -35,6 +35,7 @@ import torch  # noqa: E402  as all else, within the limits
 import torch.utils.checkpoint  # noqa: E402
 from replay_batch import with_batch  # noqa: E402
 from replay_before import Before, find_earlier  # noqa: E402
+from replay_first import First  # noqa: E402
 from replay_types import MOST_TRIALS, RECURRENT, Again, Casts, Types  # noqa: E402
 
 
@@ -73,6 +74,7 @@ class Replay:
         self.casts = Casts(self.find_uses(), document.get("late", False))
         self.is_without_gradients = False
         self.find_outside()
+        self.first = First(self, document.get("first", 0))
 
     def find_uses(self):
         """By number of a tensor the places of rows that take it; and of each module that is entered the place where it is left, and
@@ -133,7 +135,8 @@ class Replay:
                 self.fillers[index] = (size, row)
             elif all(number in self.states for number in inside):
                 self.later.append((index, inside))
-            elif index not in made and any(number in self.used or number not in self.died for number in inside):
+            elif (index not in made and any(number in self.used or number not in self.died for number in inside)
+                  and not all(map(self.first.is_left_by_steps, inside))):
                 self.make_block(index, inside)
 
     def make_block(self, index, inside):
@@ -192,7 +195,8 @@ class Replay:
 
     def value(self, held, taken):
         if isinstance(held, list):
-            return [self.value(each, taken) for each in held]
+            values = [self.value(each, taken) for each in held]
+            return [value for each, value in zip(held, values) if value is not None or each != "@"]
         if held == "@":
             return self.take(next(taken))
         if not isinstance(held, dict):
@@ -211,6 +215,8 @@ class Replay:
 
     def take(self, ref):
         number = ref // 2
+        if self.first.is_lacking(number):
+            return None
         if self.later and number in self.states:
             self.make_states()
         self.before.make_lazy(number)
@@ -260,10 +266,11 @@ class Replay:
         if self.types and self.types.is_trial:
             self.types.look(row, list(tensors_in([arguments, list(named.values())])), given, bool(self.casts.within))
         del arguments, named
-        if len(given) != len(row.returned):
-            raise RuntimeError(f"{row.name} returns {len(given)} tensors, where {len(row.returned)} were recorded")
+        returned = [ref for ref in row.returned if not self.first.is_lacking(ref // 2)]
+        if len(given) != len(returned):
+            raise RuntimeError(f"{row.name} returns {len(given)} tensors, where {len(returned)} were recorded")
         was_taken = {ref // 2 for ref in row.taken}
-        for ref, tensor in zip(row.returned, given):
+        for ref, tensor in zip(returned, given):
             number = ref // 2
             if number not in was_taken:
                 self.live[number] = tensor
@@ -352,6 +359,8 @@ class Replay:
     def make(self, row, place):
         for filler in self.frees.get(row.index, ()):
             self.filled.pop(filler, None)
+        if self.first.is_skipped(row):
+            return
         if row.kind == CALL:
             self.call(row, place)
             self.casts.behind(place)
@@ -412,9 +421,9 @@ class Replay:
                 self.contexts.pop().__exit__(None, None, None)
             self.live, self.casts, self.contexts = kept
 
-    def step(self):
+    def step(self, first=0):
         self.given = ()
-        self.play(0, len(self.rows))
+        self.play(first, len(self.rows))
 
     def bytes_of(self, number):
         size = self.tensors[number].bytes
@@ -454,8 +463,12 @@ class Replay:
         for index, (_, row) in self.fillers.items():
             if row >= 0:
                 self.frees[row].append(index)
+        if self.first.place:
+            with self.first:
+                self.step(self.first.place)
+            self.carry()
         for number in range(steps):
-            if number > 0:
+            if number > 0 or self.first.place:
                 self.fill(all_of_them=False)
             if number == 1:
                 self.fill(all_of_them=True)

@@ -94,6 +94,7 @@ public:
         document["trial"] = asked.trial;
         document["follow"] = asked.learnt.follow;
         document["late"] = asked.late;
+        document["first"] = firstRow(asked.stepWithin);
         json& earlier = document["earlier"] = json::array();
         for (const CallsLearnt::Earlier& each : asked.learnt.earlier)
             earlier.push_back({ each.first, each.end, each.row, each.inputs, each.left });
@@ -128,6 +129,13 @@ private:
         to["before"] = before();
         return {};
     }
+    [[nodiscard]] std::int64_t firstRow(EventIndex begin) const
+    {
+        if (begin <= m_list.beginEvent || begin >= m_list.endEvent)
+            return 0;
+        return std::ranges::lower_bound(m_list.rows, begin, {}, &CallList::Row::event) - m_list.rows.begin();
+    }
+
     static tl::unexpected<Error> refuse(Sentence what)
     {
         return fail(

@@ -44,6 +44,9 @@ struct CallsWith {
 };
 
 struct CallsAsked {
+    /// Where a step of the training begins amid the calls (of several optimizers, a deep step lies between
+    /// two steps of the first): what is made first is from there on. 0: nowhere.
+    EventIndex stepWithin = 0;
     std::optional<CallsWith> with; ///< which sizes follow the batch, it tells
     std::int64_t itemsBefore = 0, itemsAfter = 0; ///< where there is one
     std::string trial; ///< the calls are tried once, and what that tells goes to this file; empty: made

@@ -52,7 +52,8 @@ def check(arguments, python, case, question, paths, failures):
     name = f"{case.name}: {question.name}"
     before, after = paths["", question.before], paths[question.settings, question.after]
     command = [python, PROGRAM, "{BATCH}", *question.before[1:]] if "--batch-of" in question.words else [python, PROGRAM, *question.before]
-    run, answer = strata_json(arguments.strata, ["whatif", before, *question.words, "--json", "--confirm", "--", *command])
+    kept = f"{before}.{question.name.replace(' ', '_')}.strata"
+    run, answer = strata_json(arguments.strata, ["whatif", before, *question.words, "--json", "-o", kept, "--confirm", "--", *command])
     _, truth = strata_json(arguments.strata, ["whatif", after, "--json"])
     if answer is None or truth is None or not answer["devices"]:
         failures.expect(name, "an answer", run.stderr[-2000:], "there")
@@ -62,6 +63,8 @@ def check(arguments, python, case, question, paths, failures):
     failures.expect(name, "unchanged", figures(device["confirmed_unchanged"]), figures(device["recorded"]))
     failures.expect(name, "note", device["confirmed_note"], None)
     failures.expect(name, ", ".join(FIGURES), figures(device["confirmed"]), wanted)
+    _, again = strata_json(arguments.strata, ["whatif", kept, "--json"])
+    failures.expect(name, "the run that is kept", again and figures(again["devices"][0]["recorded"]), wanted)
     return figures(device["confirmed"]) == wanted, figures(device["recorded"]) == wanted
 
 

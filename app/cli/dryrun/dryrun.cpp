@@ -3,8 +3,8 @@
 
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/fit.h"
+#include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/report.h"
-#include "model/analysis/save_as.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -23,31 +23,9 @@ void sayAloud(const std::string& note)
         std::fprintf(stderr, "strata: %s\n", note.c_str());
 }
 
-/// Why `recording` cannot be kept as `output`; nothing where it was.
-model::Result<void> keep(const std::filesystem::path& recording, const std::filesystem::path& output)
-{
-    using model::Error;
-    std::error_code error;
-    if (!recording.empty() && std::filesystem::equivalent(recording, output, error))
-        return {}; // the program recorded itself there
-    std::filesystem::remove(output, error);
-    if (recording.empty())
-        return model::fail(Error::Kind::NotFound, model::say("not written: the process left no recording"));
-    if (recording.extension() == output.extension()) {
-        std::filesystem::copy_file(recording, output, error);
-        if (error)
-            return model::fail(Error::Kind::NotFound, model::verbatim(error.message()));
-        return {};
-    }
-    const auto session = model::Session::open(recording);
-    if (!session)
-        return model::Failure(session.error());
-    return model::saveAs(**session, output);
-}
-
 void keepAloud(const std::filesystem::path& recording, const std::string& output)
 {
-    if (const auto kept = keep(recording, output); !kept)
+    if (const auto kept = keepRecording(recording, output); !kept)
         std::fprintf(stderr, "strata: %s: %s\n", output.c_str(), kept.error().text().c_str());
 }
 

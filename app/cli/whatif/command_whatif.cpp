@@ -16,6 +16,7 @@
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/predicted_recording.h"
+#include "model/whatif/recorded_calls.h"
 #include "model/whatif/run_replay.h"
 
 #include <CLI/CLI.hpp>
@@ -96,6 +97,20 @@ model::EventIndex firstStepOf(const model::RecordedRun& run)
     return 0;
 }
 
+/// Where one begins amid the calls of the deep step; 0: nowhere.
+model::EventIndex stepWithinCalls(const model::RecordedRun& run)
+{
+    const auto list = model::callListOf(*run.trace);
+    if (!list || run.steps == nullptr)
+        return 0;
+    const auto& steps = run.steps->steps;
+    const auto within = std::ranges::find_if(steps, [&](const model::TrainingStep& step) {
+        return step.kind == model::StepKind::Train && step.first > (*list)->beginEvent
+            && step.first < (*list)->endEvent;
+    });
+    return within == steps.end() ? 0 : within->first;
+}
+
 class WhatIf final : public FileCommand {
 public:
     WhatIf()
@@ -171,8 +186,9 @@ public:
         app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,
-               "Writes the predicted run, to be opened as any recording: NAME.strata, or NAME.pickle for "
-               "PyTorch's own tools")
+               "Writes the predicted run, or with --confirm the one that confirms it, to be opened as any "
+               "recording: "
+               "NAME.strata, or NAME.pickle for PyTorch's own tools")
             ->type_name("FILE");
         m_training.declare(app);
         app.footer(R"(
@@ -290,8 +306,9 @@ Exit codes:
         } else {
             for (const WhatIfTold& told : devices)
                 printWhatIf(out, file, told, m_scenario, m_maxPeak);
-            if (!m_output.empty() && whyRefused(devices).empty())
-                out.line(fmt::format("  the predicted run is in {}", printable(m_output)));
+            if (!m_output.empty())
+                out.line(fmt::format("  the {} is in {}",
+                    m_confirms ? "run with the change" : "predicted run", printable(m_output)));
         }
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
             return neededBytes(told) > *m_maxPeak;
@@ -375,6 +392,7 @@ private:
     {
         ConfirmAsked asked = m_confirm;
         asked.command = m_program.words;
+        asked.output = m_output;
         const WhatIfTold& first = devices.front();
         asked.settings = first.settings;
         asked.capacityBytes = first.capacityBytes;
@@ -394,7 +412,8 @@ private:
             asked.sequenceAfter = *after;
         }
         for (const WhatIfTold& told : devices)
-            asked.devices.push_back({ told.trace, told.prediction.recorded, told.firstStep });
+            asked.devices.push_back(
+                { told.trace, told.prediction.recorded, told.firstStep, told.stepWithin });
         auto confirmed = confirm(asked, m_scenario);
         if (!confirmed) {
             model::Error error = confirmed.error();
@@ -510,6 +529,7 @@ private:
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
         told.firstStep = firstStepOf(first);
+        told.stepWithin = stepWithinCalls(first);
         for (const model::RecordedRun& run : runs | std::views::drop(1))
             told.others.push_back({ run.trace, firstStepOf(run), run.batchItems });
         told.prediction.recorded = model::recordedPeaks(first);
@@ -517,7 +537,7 @@ private:
         auto prediction = model::predict(runs, m_scenario);
         if (prediction) {
             told.prediction = std::move(*prediction);
-            if (!m_output.empty())
+            if (!m_output.empty() && !m_confirms)
                 if (const auto written = write(runs[told.prediction.recording], told.prediction); !written)
                     return model::Failure(written.error());
         } else if (prediction.error().kind == model::Error::Kind::Refused)

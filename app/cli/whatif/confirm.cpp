@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/change.h"
+#include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/run.h"
 #include "app/launch/command.h"
 #include "app/launch/libraries.h"
@@ -183,12 +184,20 @@ public:
         if (m_asked.command.empty())
             if (auto other = otherOf(m_asked))
                 m_calls.with = *std::move(other);
+        m_calls.stepWithin = asked.devices.front().stepWithin;
         m_rank = numberOf(factOf(recording, wire::info::kRank));
         const auto ranks = numberOf(factOf(recording, wire::info::kWorldSize));
         if (m_rank && ranks && *ranks > 1) {
             m_options.rank = m_rank;
             m_options.worldSize = *ranks;
         }
+    }
+
+    /// Of the next runs, the recording is kept there; empty: nowhere.
+    void keepIn(std::string output)
+    {
+        m_options.output = std::move(output);
+        m_options.record = !m_options.output.empty();
     }
 
     /// Figures of each device; where memory runs out, of cards with more.
@@ -292,6 +301,9 @@ private:
             return model::Failure(ended.error());
         if (const std::string note = changesNote(options, *came); !options.changes.empty() && !note.empty())
             return model::fail(Error::Kind::NotFound, model::verbatim(note));
+        if (!m_options.output.empty() && m_calls.trial.empty())
+            if (const auto kept = keepRecording(came->recording, m_options.output); !kept)
+                return model::Failure(kept.error());
         return came;
     }
 
@@ -303,8 +315,8 @@ private:
         const auto list = model::callListOf(trace);
         if (!list)
             return model::Failure(list.error());
-        const auto document
-            = model::callsToRun(trace, **list, scenario.changes, m_asked.devices.front().firstStep, m_calls);
+        const ConfirmAsked::Device& asked = m_asked.devices.front();
+        const auto document = model::callsToRun(trace, **list, scenario.changes, asked.firstStep, m_calls);
         if (!document)
             return model::Failure(document.error());
         const auto script = launch::libraryAt("replay_calls.py");
@@ -457,10 +469,12 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
         byCalls ? "strata: the calls with the change\n" : "strata: the program with the change\n", stderr);
     const RunSizes after{ asked.batchAfter ? asked.batchAfter : before.items,
         asked.sequenceAfter ? asked.sequenceAfter : before.length };
+    runs.keepIn(asked.output);
     const auto changed = runs.peaks(scenario, after,
         scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
     if (!changed)
         return model::Failure(changed.error());
+    runs.keepIn({});
     const auto late = byCalls ? runs.latePeaks(scenario, after,
                           scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes)
                               : std::nullopt;

@@ -18,6 +18,7 @@ struct ConfirmAsked {
         const model::DeviceTrace* trace = nullptr;
         model::PeakFigures recorded;
         model::EventIndex firstStep = 0; ///< where its first training step begins; 0: not known
+        model::EventIndex stepWithin = 0; ///< model::CallsAsked
     };
 
     std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand, and {SEQUENCE}
@@ -36,6 +37,7 @@ struct ConfirmAsked {
     std::vector<Device> devices; ///< what it is held against, of one recording; one at least
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items; none: nobody told
     std::optional<std::int64_t> sequenceBefore, sequenceAfter; ///< lengths; none: nobody told
+    std::string output; ///< where the recording of the changed run goes, .strata or .pickle; empty: nowhere
     std::string settings; ///< of the allocator, as they were recorded
     std::optional<std::int64_t> capacityBytes; ///< of the card, as it was recorded
 };

@@ -34,6 +34,7 @@ struct WhatIfTold {
     std::string settings; ///< of the allocator
     std::vector<ConfirmAsked::Other> others; ///< recordings of --with
     model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for
+    model::EventIndex stepWithin = 0; ///< model::CallsAsked
     std::optional<std::int64_t> capacityBytes;
     std::optional<model::PredictedStepTime> stepTime; ///< none: nothing tells
 };

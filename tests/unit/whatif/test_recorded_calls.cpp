@@ -75,6 +75,21 @@ TEST_F(CallsTest, AListBecomesADocument)
     EXPECT_EQ(document["tensors"][2][6], 0);
 }
 
+// Of several optimizers a deep step lies between two steps of the first one.
+TEST_F(CallsTest, TheProgramBeginsWhereAStepOfTheTrainingDoes)
+{
+    const auto first = [&](EventIndex stepWithin) {
+        CallsAsked asked;
+        asked.stepWithin = stepWithin;
+        return nlohmann::json::parse(*callsToRun(*m_trace, m_list, {}, 0, asked))["first"].get<int>();
+    };
+    EXPECT_EQ(first(0), 0);
+    EXPECT_EQ(first(3), 0) << "with the calls themselves";
+    EXPECT_EQ(first(5), 3) << "the first row that comes behind so many events";
+    EXPECT_EQ(first(7), 5);
+    EXPECT_EQ(first(9), 0) << "behind the calls";
+}
+
 TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
 {
     const auto checkpoints = [&](const char* change) {
