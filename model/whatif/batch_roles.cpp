@@ -88,6 +88,8 @@ public:
                 return BlockRule::SizeOfParameter;
             if (isOfRecurrence(block))
                 return BlockRule::Undecided;
+            if (isOfPairs(bytes))
+                return BlockRule::Squared;
             [[fallthrough]];
         case Category::Input:
             return bytes % m_from == 0 ? BlockRule::Scaled : BlockRule::NotWhole;
@@ -110,7 +112,7 @@ public:
         if (m_categories.of(block).category == Category::Unknown || isOfRecurrence(block)
             || (phase == Phase::Backward && (ofParameter || !isLikeForward(bytes))))
             return BlockRule::Undecided;
-        return BlockRule::Scaled;
+        return isOfPairs(bytes) ? BlockRule::Squared : BlockRule::Scaled;
     }
 
     /// Something else may be as large as a parameter, too, unless it is no whole items, or a cast by
@@ -129,6 +131,7 @@ public:
         case BlockRule::Scratch:
         case BlockRule::NotWhole:
         case BlockRule::Undecided:
+        case BlockRule::Squared:
             return false;
         default:
             return true;
@@ -145,7 +148,22 @@ public:
         return std::max<std::int64_t>(isWhole ? all : all / m_from, 1);
     }
 
+    /// The same of one that goes with its square.
+    [[nodiscard]] std::int64_t squared(std::int64_t bytes) const { return scaled(scaled(bytes)); }
+
 private:
+    /// As large as a number for each pair of items, as the scores of a contrastive loss are, and no layer has
+    /// as many neurons as the batch has items. Of few items such blocks are too small to count.
+    [[nodiscard]] bool isOfPairs(std::int64_t bytes) const
+    {
+        constexpr std::int64_t kFewItems = 8, kManyItems = std::int64_t{ 1 } << 24;
+        if (m_from < kFewItems || m_from > kManyItems)
+            return false;
+        const std::int64_t pairs = m_from * m_from;
+        return (bytes == pairs || bytes == 2 * pairs || bytes == 4 * pairs)
+            && !isLike(m_parameterSizes, 4 * m_from) && !m_parameterSizes.contains(m_from);
+    }
+
     [[nodiscard]] std::string_view moduleOf(BlockId block) const
     {
         return model::moduleOf(m_trace, m_categories.tensors(), block);
@@ -255,6 +273,13 @@ Result<BatchSizes> batchByRoles(const DeviceTrace& trace, const TrainingSteps& s
         const bool isSure = scaling.isSure(block, rule);
         const bool mayScale = scales || !isSure;
         undecided[row] = mayScale && (!told || !isSure);
+        if (rule == BlockRule::Squared) { // or a number for each item and neuron
+            const auto [least, most] = std::minmax({ scaling.scaled(bytes), scaling.squared(bytes) });
+            sizes.likely.push_back(scaling.squared(bytes));
+            sizes.least.push_back(least);
+            sizes.most.push_back(most);
+            continue;
+        }
         const std::int64_t scaled = mayScale ? scaling.scaled(bytes) : bytes;
         sizes.likely.push_back(scales ? scaled : bytes);
         sizes.least.push_back(undecided[row] ? std::min(bytes, scaled) : scaled);

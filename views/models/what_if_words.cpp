@@ -77,7 +77,7 @@ QString rule(model::BlockRule rule)
     case model::BlockRule::Linear:
         return Words::tr("recordings tell their size, which goes linearly");
     case model::BlockRule::Squared:
-        return Words::tr("recordings tell their size, which goes with the square");
+        return Words::tr("go with the square, as recordings tell, or as large as pairs of items");
     case model::BlockRule::Interpolated:
         return Words::tr("do not go linearly: between the nearest two recordings");
     case model::BlockRule::NotAligned:

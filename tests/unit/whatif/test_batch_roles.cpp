@@ -35,9 +35,9 @@ std::string freed(int place, std::int64_t bytes)
 /// A parameter; an input; a forward with an activation, a cast of the parameter and something of the moment;
 /// a backward with something of the moment and a gradient; an optimizer with a state and something of the
 /// moment; the gradient goes.
-Trained training(bool listed, const std::string& castBy = {})
+Trained training(bool listed, const std::string& castBy = {}, std::int64_t parameterBytes = 400)
 {
-    Trained t(alloc(1, 400) // 0
+    Trained t(alloc(1, parameterBytes) // 0
             + alloc(2, 64) + alloc(3, 100) + alloc(9, 200, castBy) + alloc(4, 90) + freed(4, 90) // 1 to 6
             + alloc(5, 4) + alloc(6, 400) + freed(5, 4) + freed(3, 100) + freed(9, 200) // 7 to 14
             + alloc(7, 400) + alloc(8, 80) + freed(8, 80) // 15 to 18
@@ -124,6 +124,20 @@ TEST(BatchByRoles, LeavesOpenWhatRecurrencesAskFor)
         EXPECT_EQ(sizes->most[3], 600) << stack;
         EXPECT_TRUE(has(*sizes, BlockRule::Undecided));
     }
+}
+
+// As the scores of a contrastive loss: 10 items, a byte for each pair of them.
+TEST(BatchByRoles, LeavesOpenWhetherPairsGoWithTheSquare)
+{
+    const auto boundsOf = [](std::int64_t parameterBytes) {
+        Trained t = training(true, {}, parameterBytes);
+        const auto sizes = sizesOf(t, 10, 20);
+        EXPECT_EQ(has(*sizes, BlockRule::Squared), sizes->least[2] != sizes->most[2]);
+        EXPECT_EQ(sizes->likely[2], sizes->most[2]);
+        return Bounds(sizes->least[2], sizes->most[2]);
+    };
+    EXPECT_EQ(boundsOf(400), Bounds(200, 400));
+    EXPECT_EQ(boundsOf(40), Bounds(200, 200)); // a layer has 10 neurons
 }
 
 TEST(BatchByRoles, ScalesWholeItemsAlone)
