@@ -179,8 +179,9 @@ private:
         }
     }
 
-    /// A block that goes between the last time that it is taken out and the release goes when that use ends:
-    /// operators may have tensors of it that nobody sees.
+    /// A block that goes between the last time that it is taken out and the release goes when that use ends,
+    /// unless that was seen to end sooner: operators may have tensors of it that nobody sees. What backward
+    /// adds up of a gradient that was broadcast comes between the two.
     void endUses()
     {
         const BlockColumns& blocks = m_trace.blocks();
@@ -189,7 +190,7 @@ private:
             const BlockId block = BlockId::born(row);
             const EventIndex gone = std::min(blocks.death(block), blocks.pendingSince(block));
             if (gone < m_step.endEvent && hold.unpacked && hold.released && hold.unpacked->event <= gone
-                && gone <= hold.released->event)
+                && gone <= hold.released->event && (!hold.used || hold.used->event > gone))
                 hold.used = DeepMoment{ gone, DeepMoment::kLastRow };
         }
     }

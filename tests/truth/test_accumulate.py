@@ -15,7 +15,8 @@ import tempfile
 
 import record_tools  # makes running known
 from running import main, of_this_turn_some, strata_json
-from test_whatif import CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, figures, percentile, record, report_errors, row_of
+from test_whatif import (CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, figures, items_checkpointed,
+                         percentile, record, report_errors, row_of)
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
 BARS = {"accumulate": ((0.1, 1), (1, 8)), "accumulate, its batch a quarter": ((0.1, 1), (1, 8)), "accumulate and checkpoints": ((0.5, 3), (1, 5))}
@@ -37,7 +38,7 @@ def accumulating(case, chosen=None, times=1):
 def questions(case):
     yield "accumulate", accumulating(case), ["--change", f"accumulate={MICRO_STEPS}"]
     yield ("accumulate, its batch a quarter", accumulating(case, times=0.25),
-           ["--change", f"accumulate={MICRO_STEPS}", "--change", "batch=x0.25", "--batch-of", str(case.items)])
+           ["--change", f"accumulate={MICRO_STEPS}", "--change", "batch=x0.25", "--batch-of", str(items_checkpointed(case))])
     chosen = CLASSES[case.family][0]
     yield "accumulate and checkpoints", accumulating(case, chosen), ["--change", f"checkpoint={chosen}", "--change", f"accumulate={MICRO_STEPS}"]
 

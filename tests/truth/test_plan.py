@@ -242,7 +242,7 @@ def check_largest(arguments, python, case, path, failures):
     strata, rows = arguments.recorder or arguments.strata, []
     for times in CAPACITIES if arguments.largest or THOROUGH else CAPACITIES[1:2]:
         capacity = int(times * recorded)
-        plan, _ = plan_of(arguments.strata, path, "largest-batch", "--capacity", str(capacity), "--batch-of", str(case.items))
+        plan, _ = plan_of(arguments.strata, path, "largest-batch", "--capacity", str(capacity), "--batch-of", str(items_checkpointed(case)))
         if plan is None:
             failures.expect(case.name, "the largest batch", "none", "there")
             continue

@@ -18,7 +18,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import main, of_this_turn_some, strata_json
-from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, NESTED, PROGRAM, SOME, add_case_options, cases, checkpointed, percentile
+from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, NESTED, PROGRAM, SOME, add_case_options, cases, checkpointed, items_checkpointed, percentile
 
 #: In percent of the truth: median and 95th percentile, by change.
 BARS = {"checkpoint": (1, 5), "checkpoint=none": (1, 5), "batch": (1, 5), "accumulate": (2, 8)}
@@ -59,7 +59,7 @@ def questions(case):
 
 
 def ask(strata, case, change, words, paths, truth, failures):
-    items = [str(case.items), str(case.items * 3)][:len(paths)] if change == "batch" else []
+    items = [str(items_checkpointed(case)), str(items_checkpointed(case) * 3)][:len(paths)] if change == "batch" else []
     options = [*words, *(word for path in paths[1:] for word in ("--with", path)), *(["--batch-of", ",".join(items)] if items else [])]
     time, wanted = told(strata, [paths[0], *options]), busy(strata, truth)
     if time is None or time["predicted"] is None:
@@ -80,7 +80,7 @@ def check_unknown(strata, case, path, failures):
     failures.expect(case.name, "no change takes as long", time and time["predicted"], time and time["recorded"])
     truth = busy(strata, path)
     failures.expect(case.name, "the recorded time is that of the timeline, within 1 %", time and abs(time["recorded"] - truth) <= 0.01 * truth)
-    for words in (["--change", "batch=x2", "--batch-of", str(case.items)], ["--change", "optimizer=SGD"]):
+    for words in (["--change", "batch=x2", "--batch-of", str(items_checkpointed(case))], ["--change", "optimizer=SGD"]):
         time = told(strata, [path, *words])
         failures.expect(case.name, f"{words[1]} has no time, but a reason", time is None or (time["predicted"] is None and bool(time["note"])))
 

@@ -34,6 +34,7 @@ CARD = "A100-80GB"
 FAMILIES = ["conv", "experts", "gan", "gpt", "lstm", "mlp", "recommender", "resnet", "siamese", "t5", "unet", "vae", "vit"]
 HELD_BACK = ("siamese", "recommender", "lstm", "mlp")
 MANY_ITEMS = ("mlp", "vae", "recommender", "siamese")  # whose items are small
+MORE_ITEMS = 16  # as many of these where checkpoints are asked for, which else move little beside parameters and their states
 TIMES = (0.5, 2, 3)
 PARTS = ("batch", "checkpoints")
 TOGETHER = 20  # programs that share the import of torch
@@ -89,12 +90,16 @@ def words_of(case, times):
     return (str(int(case.items * times)), *case.words)
 
 
+def items_checkpointed(case):
+    return case.items * (MORE_ITEMS if case.family in MANY_ITEMS else 1)
+
+
 def checkpointed(case, chosen=None, times=1, blocks=False):
     """The words of a case with these modules behind checkpoints, or its blocks: so many steps that the deep one has some beside it that do
     the same."""
     words = [*case.words, *(("--option", "checkpoint") if blocks else ())]
     words[words.index("--steps") + 1] = "6"
-    return (str(int(case.items * times)), *(("--checkpoint", chosen) if chosen else ()), *words)
+    return (str(items_checkpointed(case) * times), *(("--checkpoint", chosen) if chosen else ()), *words)
 
 
 def record(strata, python, folder, programs, options=(), settings=""):
@@ -331,7 +336,7 @@ def checkpoint_questions(case, classes):
         yield WINDOWS, chosen, 1, ()
     chosen = classes[0]
     yield ("checkpointing and batch, deep step and roles", chosen, 2,
-           ("--change", f"checkpoint={chosen}", "--change", "batch=x2", "--batch-of", str(case.items)))
+           ("--change", f"checkpoint={chosen}", "--change", "batch=x2", "--batch-of", str(items_checkpointed(case))))
     if case.family in NESTED:
         autocast = " under autocast" if "autocast" in case.words else ""
         yield f"no checkpoints{autocast}, deep step", None, 1, ("--change", "checkpoint=none")

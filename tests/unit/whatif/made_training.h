@@ -32,6 +32,8 @@ struct MadeTraining {
         bool isOfTwo = false; ///< two forwards and backwards a step, the first one of all layers but the last
         bool beginsWithin = false; ///< the first step, behind the first of two
         bool keepsHidden = false; ///< the program has h until the forward ends
+        bool addsUp
+            = false; ///< backward, what was broadcast, when it has used and not released what was saved
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
 
@@ -204,12 +206,17 @@ private:
         if (isSeen)
             row(Kind::Unpacked, { unpacked }, saved.number);
         const int gradient = alloc(size);
-        if (isSeen) {
+        if (isSeen)
             row(Kind::Gone, { unpacked });
-            row(Kind::Released, {}, saved.number);
-        }
-        if (!options.checkpointed || again >= 0)
+        if (options.checkpointed && again >= 0) // nobody else has the copy
             drop(block);
+        const int sum = options.addsUp ? alloc(size + 1) : -1;
+        if (!options.checkpointed)
+            drop(block);
+        if (isSeen)
+            row(Kind::Released, {}, saved.number);
+        if (sum >= 0)
+            drop(sum);
         drop(gradient);
     }
 

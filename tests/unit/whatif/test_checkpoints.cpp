@@ -71,6 +71,17 @@ TEST(Checkpoints, AreTheProgramThatHasThem)
     }
 }
 
+// Autograd lets go of what is unpacked when a node has worked, and of what is saved when gradients that were
+// broadcast are added up, too.
+TEST(Checkpoints, GoBeforeBackwardAddsUp)
+{
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 5) };
+        options.addsUp = true;
+        expectTheCheckpointed(options);
+    }
+}
+
 TEST(Checkpoints, AreInStepsThatHaveNoEvaluationToo)
 {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
