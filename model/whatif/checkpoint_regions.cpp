@@ -41,7 +41,7 @@ CheckpointRegions CheckpointRegions::of(const DeviceTrace& trace, GuessedStep gu
 CheckpointRegion CheckpointRegions::region(
     const DeepMoment& enters, const DeepMoment& leaves, std::uint32_t thread) const
 {
-    CheckpointRegion region{ thread, enters, leaves, {}, {}, {}, {} };
+    CheckpointRegion region{ thread, enters, leaves, {}, {}, {}, {}, {} };
     const auto& holds = m_owners->holds;
     auto hold = std::ranges::lower_bound(holds, enters, {}, &StepOwners::Hold::saved);
     for (; hold != holds.end() && hold->saved < leaves; ++hold) {
@@ -55,8 +55,12 @@ CheckpointRegion CheckpointRegions::region(
     auto taken = std::ranges::lower_bound(m_owners->takes, enters, {}, &StepOwners::Take::at);
     for (; taken != m_owners->takes.end() && taken->at < leaves; ++taken)
         if (taken->thread == thread && isOfStep(taken->block)
-            && m_trace->blocks().birth(BlockId::born(taken->block)) < enters.event)
-            region.takes.insert(taken->block);
+            && m_trace->blocks().birth(BlockId::born(taken->block)) < enters.event) {
+            if (m_owners->casts.contains(taken->block))
+                region.casts.emplace(taken->block, taken->at);
+            else
+                region.takes.insert(taken->block);
+        }
     return region;
 }
 
@@ -132,6 +136,12 @@ void CheckpointRegions::copyRegion(const CheckpointRegion& region, StepEdits& ed
             event < end ? static_cast<std::uint32_t>(event - first) + 1 : RunEdits::Place::kLast };
     };
     std::map<std::uint32_t, DeepMoment> saved; // by block, until when
+    const auto copy = [&](std::uint32_t block, EventIndex born, EventIndex death) {
+        RunEdits::Place dies = placeOf(std::min(death, end));
+        if (const auto hold = saved.find(block); hold != saved.end() && dies.order == dies.kLast)
+            dies = std::max(dies, RunEdits::Place{ hold->second.event, hold->second.row, 0 });
+        edits.copies.push_back({ block, placeOf(born), dies });
+    };
     for (const StepOwners::Hold* hold : region.holds) {
         DeepMoment until = hold->released.value_or(kNeverInStep);
         if (hold->unpacked && hold->used)
@@ -139,16 +149,16 @@ void CheckpointRegions::copyRegion(const CheckpointRegion& region, StepEdits& ed
         DeepMoment& last = saved[hold->block];
         last = std::max(last, until);
     }
+    for (const auto& [block, at] : region.casts)
+        if (at < region.cut())
+            copy(block, at.event, end);
     const EventColumns& events = m_trace->events();
     for (EventIndex event = first; event < end; ++event) {
         const BlockId id = events.block[static_cast<std::size_t>(event)];
         if (events.action[static_cast<std::size_t>(event)] != Action::Alloc || !id.valid() || id.isOlder())
             continue;
         const auto block = static_cast<std::uint32_t>(id.row());
-        RunEdits::Place dies = placeOf(std::min(recordedDeath(*m_trace, block).event, end));
-        if (const auto hold = saved.find(block); hold != saved.end() && dies.order == dies.kLast)
-            dies = std::max(dies, RunEdits::Place{ hold->second.event, hold->second.row, 0 });
-        edits.copies.push_back({ block, placeOf(event), dies });
+        copy(block, event, recordedDeath(*m_trace, block).event);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "model/whatif/step_owners.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@ struct CheckpointRegion {
     DeepMoment enters, leaves;
     std::vector<const StepOwners::Hold*> holds; ///< in the order in which they were saved; may be empty
     std::set<std::uint32_t> takes; ///< blocks of the step that were there before it
+    std::map<std::uint32_t, DeepMoment> casts; ///< StepOwners::casts that were, and since when it takes them
     DeepMoment end; ///< nothing of what it saved is left
     std::optional<DeepMoment> again; ///< backward takes out the first of it
 

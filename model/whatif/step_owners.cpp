@@ -67,13 +67,17 @@ private:
         using Kind = DeepStep::Kind;
         switch (row.kind) {
         case Kind::Operator:
+            if (isOfModel(row))
+                m_casting.insert(row.thread);
             for (const std::uint32_t tensor : m_step.refsOf(row))
                 if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
                     m_owners.takes.push_back({ now, row.thread, block });
             break;
         case Kind::Returns:
             for (const std::uint32_t tensor : m_step.refsOf(row))
-                see(tensor, kNoHold);
+                if (!m_seen[tensor].isSeen && see(tensor, kNoHold) != kNoBlock
+                    && m_casting.erase(row.thread) > 0)
+                    m_owners.casts.insert(m_seen[tensor].block);
             break;
         case Kind::Gone:
             for (const std::uint32_t tensor : m_step.refsOf(row))
@@ -96,6 +100,17 @@ private:
             leave(row, now);
             break;
         }
+    }
+
+    /// A copy of another type, of what was there before the step.
+    [[nodiscard]] bool isOfModel(const DeepStep::Row& row) const
+    {
+        return row.name.valid() && m_trace.recording().strings[row.name] == "aten::_to_copy"
+            && std::ranges::all_of(m_step.refsOf(row), [&](std::uint32_t tensor) {
+                   const std::uint32_t block = m_live.at(m_step.tensors[tensor].address);
+                   return block == kNoBlock
+                       || m_trace.blocks().birth(BlockId::born(block)) < m_step.beginEvent;
+               });
     }
 
     /// The block of a tensor, which stays the one that it had when it was first seen.
@@ -202,6 +217,7 @@ private:
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_holds; // by the number of what is saved
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_unpacked; // by block, the last one
     boost::unordered_flat_map<std::uint32_t, std::vector<std::size_t>> m_within; // by thread
+    boost::unordered_flat_set<std::uint32_t> m_casting; // threads, until what that makes is seen
     StepOwners m_owners;
 };
 

@@ -6,6 +6,7 @@
 #include "model/trace/device_trace.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -63,6 +64,9 @@ struct StepOwners {
     /// By block: when the program has let go of all tensors that it had of it before backward took them out;
     /// kNeverInStep: not within the step. Blocks that no operator has shown are not in it.
     boost::unordered_flat_map<std::uint32_t, DeepMoment> program;
+    /// Blocks that aten::_to_copy made of what was there before the step: weights, as autocast casts them
+    /// once for all that take them. Who computes again casts them again.
+    boost::unordered_flat_set<std::uint32_t> casts;
 };
 
 /// Refused where the rows cannot be: events that go back or lie outside, tensors that there are not. O(rows x

@@ -26,7 +26,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, main, strata_json, version
-from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, percentile, record
+from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, items_checkpointed, percentile, record
 
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05

@@ -32,8 +32,10 @@ struct MadeTraining {
         bool isOfTwo = false; ///< two forwards and backwards a step, the first one of all layers but the last
         bool beginsWithin = false; ///< the first step, behind the first of two
         bool keepsHidden = false; ///< the program has h until the forward ends
-        bool addsUp
-            = false; ///< backward, what was broadcast, when it has used and not released what was saved
+        /// That all layers take: once, as autocast does, and again in what is checkpointed.
+        bool castsWeight = false;
+        /// In backward, what was broadcast, when it has used and not released what was saved.
+        bool addsUp = false;
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
 
@@ -167,7 +169,7 @@ private:
 
     struct Layer {
         int input = -1; ///< the checkpoint has it
-        Saved x, h;
+        Saved x, w, h;
         std::optional<Tensor> kept;
     };
 
@@ -182,6 +184,8 @@ private:
         row(Kind::Operator, { x.tensor });
         row(Kind::Returns, {});
         layer.x = save(x);
+        if (options.castsWeight)
+            layer.w = takeCast();
         const Tensor h = made(size);
         letGo(made(size + 1));
         layer.h = save(h);
@@ -195,6 +199,19 @@ private:
             for (const std::size_t at : { entered, left })
                 named[at] = { "layers." + std::to_string(index), "Layer" };
         return y;
+    }
+
+    Saved takeCast()
+    {
+        if (!cast) {
+            const std::size_t copies = row(Kind::Operator, { isDeep() ? tensor(weight) : 0 });
+            if (isDeep())
+                named[copies] = { "aten::_to_copy", "" };
+            cast = made(bytes.size() - 2);
+        }
+        row(Kind::Operator, { cast->tensor });
+        row(Kind::Returns, {});
+        return save(*cast);
     }
 
     /// Takes out what was saved, works with it, and releases it.
@@ -241,6 +258,8 @@ private:
     {
         phase = 'F';
         std::vector<Layer> layers(static_cast<std::size_t>(options.layers));
+        if (options.castsWeight && weight < 0)
+            weight = alloc(bytes.size() - 1); // nobody lets go of it
         Tensor x = made(bytes.size() - 2);
         if (options.extraInFirstStep && number == 1)
             alloc(bytes.size() - 1); // nobody lets go of it
@@ -252,14 +271,18 @@ private:
         for (Layer& layer : layers)
             if (layer.kept)
                 letGo(*layer.kept);
+        if (cast)
+            letGo(*std::exchange(cast, std::nullopt));
         phase = 'B';
         for (int i = end - 1; i >= first; --i) {
             const Layer& layer = layers[static_cast<std::size_t>(i)];
             const auto size = static_cast<std::size_t>(3 * i);
-            int again = -1;
+            int again = -1, castAgain = -1;
             if (options.checkpointed) { // its forward again, up to what it saved last
                 phase = 'R';
                 const std::size_t entered = row(Kind::Enters, {});
+                if (options.castsWeight)
+                    castAgain = alloc(bytes.size() - 2);
                 again = alloc(size);
                 drop(alloc(size + 1));
                 const std::size_t left = row(Kind::Leaves, {});
@@ -269,6 +292,8 @@ private:
                         named[at] = { "layers." + std::to_string(i), "Layer" };
             }
             use(layer.h, again, size);
+            if (options.castsWeight)
+                use(layer.w, castAgain, size);
             use(layer.x, -1, size + 2);
             if (options.checkpointed)
                 drop(layer.input);
@@ -301,6 +326,8 @@ private:
     std::map<std::size_t, std::pair<std::string, std::string>> named;
     std::vector<Block> blocks;
     std::set<std::uint64_t> used;
+    int weight = -1;
+    std::optional<Tensor> cast;
     std::int64_t live = 0;
     model::EventIndex event = 0;
     int number = 0;

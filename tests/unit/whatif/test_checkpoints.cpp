@@ -82,6 +82,17 @@ TEST(Checkpoints, GoBeforeBackwardAddsUp)
     }
 }
 
+// Of a weight that several modules take autocast makes one copy: what is computed again makes its own.
+TEST(Checkpoints, CastAgainWhatAutocastCastOnce)
+{
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 5) };
+        options.castsWeight = true;
+        options.addsUp = seed % 2 == 0;
+        expectTheCheckpointed(options);
+    }
+}
+
 TEST(Checkpoints, AreInStepsThatHaveNoEvaluationToo)
 {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
