@@ -130,10 +130,18 @@ def tell_unapplied():
             file.write("; ".join(texts))
 
 
+@guarded
+def tell_end():
+    """The program is done, and what Python still takes down is not its own: PyTorch's threads may abort the process then."""
+    with open(os.path.join(FOLDER, f"done.{os.getpid()}"), "w", encoding="utf-8"):
+        pass
+
+
 def at_end():
     write_failure()
     write_snapshot()
     tell_unapplied()
+    tell_end()
 
 
 def before(name):

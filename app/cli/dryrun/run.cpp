@@ -15,6 +15,7 @@
 #include "model/session/symbolize.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -201,6 +202,18 @@ std::string readUnapplied(const std::vector<ProcessPeaks>& processes, const fs::
             first = text;
     }
     return first;
+}
+
+/// Whether all that touched a device were done, their own handlers of exit too, when one was aborted: a
+/// thread of PyTorch's that ends while Python takes itself down calls std::terminate now and then.
+bool wereDone(const DryRun& run, const fs::path& folder)
+{
+    constexpr int kAborted = 128 + SIGABRT;
+    std::error_code error;
+    return run.exitStatus == kAborted && !run.failure && !run.processes.empty()
+        && std::ranges::all_of(run.processes, [&](const ProcessPeaks& process) {
+               return fs::exists(folder / fmt::format("done.{}", process.process), error);
+           });
 }
 
 /// One line whenever there is something new, at most every two seconds.
@@ -424,6 +437,11 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     result.launched = collectLaunched(scratch.path());
     result.failure = readFailure(scratch.path());
     result.unapplied = readUnapplied(result.processes, scratch.path());
+    if (wereDone(result, scratch.path())) {
+        std::fputs(
+            "strata: the program was done when PyTorch aborted its process: what it did counts\n", stderr);
+        result.exitStatus = 0;
+    }
     // The process with most has the recording that is looked into.
     std::int64_t most = -1;
     for (const ProcessPeaks& process : result.processes) {

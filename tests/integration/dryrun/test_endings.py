@@ -34,6 +34,8 @@ ENDINGS = [
     ("exception by values", USE + "assert torch.ones(3, device='cuda').sum().item() == 3", 1, [4], "are zeros"),
     ("crash", USE + "import ctypes; ctypes.string_at(0)", 139, [4], "it crashed"),
     ("abort", "import os; os.abort()", 134, [], "it crashed"),
+    ("abort when it is done", USE + "class Last:\n def __del__(self, abort=os.abort): abort()\nsys.last = Last()", 0, [4], "was done when"),
+    ("abort in its own handler", USE + "import atexit; atexit.register(os.abort)", 134, [4], "it crashed"),
     ("kill", USE + "os.kill(os.getpid(), 9)", 137, [4], "it was killed"),
     ("status", "import sys; sys.exit(7)", 7, [], "its own output"),
     ("device that is not there", USE + "torch.empty(1, device='cuda:3')", 1, [4], "--devices"),
