@@ -69,6 +69,7 @@ Result<WhatIf> questionOf(const ReplayReport& report, const WhatIfAsked& asked)
     if (asked.emptyCaches)
         question.emptyCaches = asked.emptyCaches;
     question.until = asked.until;
+    question.endsAtNewOom = asked.figuresAlone;
     return question;
 }
 
@@ -171,12 +172,13 @@ Result<WhatIfAnswer> answerWhatIf(
     auto question = questionOf(report, asked);
     if (!question)
         return Failure(question.error());
-    question->addresses = asked.addresses.value_or(AddressPolicy{});
+    question->addresses = asked.addresses.value_or(asked.orderThatFits.value_or(AddressPolicy{}));
     auto replayed = replayUnder(trace, *question, progress, asked.told);
     if (!replayed)
         return Failure(replayed.error());
     WhatIfAnswer answer;
-    answer.recorded = recordedFigures(trace, report.check.rounding);
+    if (!asked.figuresAlone)
+        answer.recorded = recordedFigures(trace, report.check.rounding);
     if (replayed->byAddress && !asked.addresses) {
         const auto fits = asked.orderThatFits ? Result<AddressPolicy>(*asked.orderThatFits)
                                               : orderThatFits(trace, report, progress);
@@ -198,6 +200,8 @@ Result<WhatIfAnswer> answerWhatIf(
         if (const auto found = findRanges(trace, report.check.hasPendingFrees, *question, answer, progress);
             !found)
             return Failure(found.error());
+    if (asked.figuresAlone)
+        return answer;
     answer.reason = whyEstimated(report, asked, *question, answer);
     answer.exact = answer.reason.empty();
     return answer;

@@ -58,6 +58,8 @@ public:
         auto emptied = asked.begin();
         auto ended = m_question.poolEnds.begin();
         for (std::size_t row = 0; row < count; ++row) {
+            if (m_question.endsAtNewOom && m_figures.firstNewOomEvent)
+                break;
             if (row % kReport == 0) {
                 if (progress.cancelled())
                     return false;

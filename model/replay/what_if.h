@@ -53,12 +53,13 @@ struct WhatIf {
     std::vector<PoolEnd> poolEnds; ///< TraceCheck::poolEnds
     std::vector<std::int32_t> rank; ///< TraceCheck::rank
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
+    bool endsAtNewOom = false; ///< firstNewOomEvent is the last event that takes part, where there is one
 };
 
 /// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed
 /// them, and pending ones (if they are to end as recorded) no later than it completed them. A request that is
-/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded; `told`
-/// takes what the allocator did from then on. Any thread; O(events log blocks).
+/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded;
+/// `told` takes what the allocator did from then on. Any thread; O(events log blocks).
 [[nodiscard]] Result<ReplayFigures> replayUnder(const DeviceTrace& trace, const WhatIf& question,
     const Progress& progress = {}, ReplayedEvents* told = nullptr);
 

@@ -27,6 +27,8 @@ ReplayReport reportOn(const RebuiltRun& run, const ReplayReport& recorded)
 
 PeakFigures recordedPeaks(const RecordedRun& recorded)
 {
+    if (recorded.peaks)
+        return *recorded.peaks;
     const ReplayFigures figures = recordedFigures(*recorded.trace, recorded.report->check.rounding);
     return { requestedPeak(*recorded.trace, programRunOf(*recorded.trace)), figures.allocatedBytesPeak,
         figures.reservedBytesPeak };
@@ -119,6 +121,7 @@ Result<ReplayedRun> RunReplay::answer(
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
     asked.ranges = !m_scenario.firstLook;
+    asked.figuresAlone = m_scenario.firstLook;
     auto answered = answerWhatIf(trace, report, asked, m_progress);
     if (!answered)
         return Failure(answered.error());

@@ -14,6 +14,14 @@
 
 namespace strata::model {
 
+/// Peaks of a run. Bytes.
+struct PeakFigures {
+    std::int64_t requestedBytesPeak = 0;
+    std::int64_t allocatedBytesPeak = 0; ///< rounded
+    std::int64_t reservedBytesPeak = 0;
+    friend bool operator==(const PeakFigures&, const PeakFigures&) = default;
+};
+
 /// A recording of the program on one device, with what analyses tell of it. All must outlive the call.
 struct RecordedRun {
     const DeviceTrace* trace = nullptr;
@@ -24,6 +32,7 @@ struct RecordedRun {
     std::optional<std::int64_t> sequenceLength = {}; ///< of each item; none: nobody told
     /// addressOrderOf() it, for whoever asks more than once; none: it is found where it is needed.
     std::optional<AddressPolicy> order = {};
+    std::optional<PeakFigures> peaks = {}; ///< recordedPeaks() of it, likewise
 };
 
 struct Scenario {
@@ -35,14 +44,6 @@ struct Scenario {
 
     /// All is as it was recorded.
     [[nodiscard]] bool changesNothing() const { return changes.empty() && !settings && !capacityBytes; }
-};
-
-/// Peaks of a run. Bytes.
-struct PeakFigures {
-    std::int64_t requestedBytesPeak = 0;
-    std::int64_t allocatedBytesPeak = 0; ///< rounded
-    std::int64_t reservedBytesPeak = 0;
-    friend bool operator==(const PeakFigures&, const PeakFigures&) = default;
 };
 
 } // namespace strata::model

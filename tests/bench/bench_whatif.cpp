@@ -51,6 +51,7 @@ int measure(const DeviceTrace& trace, std::int64_t items)
     if (!order)
         return 1;
     run.order = *order;
+    run.peaks = recordedPeaks(run);
     std::vector<double> looks, batches, settings;
     constexpr int kPlaces = 64, kOctave = 16;
     for (int place = 0; place <= kPlaces; ++place) {

@@ -362,6 +362,7 @@ void WhatIf::tellItems()
         [this](const WhatIfRun& told) {
             m_toldItems = told.toldItems;
             m_run.order = told.order;
+            m_run.peaks = told.peaks;
             m_itemsTold = true;
             Q_EMIT itemsChanged();
             ask();

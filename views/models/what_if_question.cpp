@@ -71,6 +71,7 @@ void WhatIfRun::tell(const model::Progress& progress)
     toldItems = model::batchItemsOf(*trace, *steps, *categories);
     if (const auto found = model::addressOrderOf(recorded(std::nullopt), progress))
         order = *found;
+    peaks = model::recordedPeaks(recorded(std::nullopt));
 }
 
 model::RecordedRun WhatIfRun::recorded(
@@ -82,7 +83,8 @@ model::RecordedRun WhatIfRun::recorded(
         .categories = categories.get(),
         .batchItems = items,
         .sequenceLength = length,
-        .order = order };
+        .order = order,
+        .peaks = peaks };
 }
 
 const model::Card* WhatIfRun::card() const

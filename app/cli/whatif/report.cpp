@@ -238,6 +238,8 @@ std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
         if (scenario.capacityBytes && !runsOutOfMemory(told))
             line += fmt::format("; of {} it leaves {}", formatBytes(*scenario.capacityBytes),
                 formatBytes(*scenario.capacityBytes - roomBytes(told)));
+        else if (runsOutOfMemory(told))
+            line += "; peaks are those of a device with room for all";
         return line;
     }
     std::string line = "needs at least " + formatBytes(roomBytes(told));
