@@ -80,8 +80,9 @@ class Attention:
             if until > place:
                 waiting[until].append(row)
                 continue
-            if place in gone:  # its index stays: blocks may go there
-                rows.append(row._replace(kind=KNOWN, name="", detail=None, taken=[], returned=[]))
+            if place in gone:  # its index stays, where blocks may go, and what the program had before
+                before = [ref for ref in row.taken if not self.made[ref // 2]]
+                rows.append(row._replace(kind=KNOWN, name="", detail=None, taken=before, returned=[]))
             else:
                 rows.append(row)
             rows += put.get(place, ())
@@ -154,15 +155,13 @@ class Attention:
         """From softmax to the product with v: the places between, that of the product, how much is dropped out, and what SDPA cannot do."""
         number, places, dropout, strange = self.rows[place].returned[0] // 2, [], 0.0, None
         for _ in range(MOST_BETWEEN):
-            place = next((use for use in self.uses[number] if use > place), None)
-            row = self.rows[place] if place is not None else None
-            if row is None or row.kind != CALL or row.taken[0] // 2 != number:
+            place = next((use for use in self.uses[number] if use > place and self.goes_on(use, number)), None)
+            if place is None:
                 return None
+            row = self.rows[place]
             base = base_of(row)
             if base in PRODUCTS:
-                return (places, place, dropout, strange) if len(row.taken) > 1 else None
-            if len(row.returned) != 1 or self.tensors[row.returned[0] // 2].sizes != self.tensors[number].sizes:
-                return None
+                return places, place, dropout, strange
             if base in DROPOUT:
                 dropout = number_of(row.detail[1]) if row.detail[2] else dropout
             elif base not in CASTS:
@@ -170,6 +169,15 @@ class Attention:
             places.append(place)
             number = row.returned[0] // 2
         return None
+
+    def goes_on(self, place, number):
+        """Whether a call makes of weights something like them, or their product with another tensor: not what else the program does."""
+        row = self.rows[place]
+        if row.kind != CALL or row.taken[0] // 2 != number:
+            return False
+        if base_of(row) in PRODUCTS:
+            return len(row.taken) > 1
+        return len(row.returned) == 1 and self.tensors[row.returned[0] // 2].sizes == self.tensors[number].sizes
 
     def behind(self, place):
         """From softmax back to the scores: their place, those between, the number that scales them, masks, each whether it is one of what is

@@ -65,14 +65,14 @@ class Replay:
     def __init__(self, document):
         self.changes = document["changes"]
         self.tensors = [Tensor(*each) for each in document["tensors"]]
-        rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
+        recorded = rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
         self.kernel = Kernel(self.changes["attention"]) if "attention" in self.changes else None
         if self.kernel:
             rows = Attention(self.changes["attention"], rows, self.tensors).change()
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
         self.blocks, self.before = [list(each) for each in document["blocks"]], Before(document)
         self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
-        self.operators = operators_of(self.rows)
+        self.operators = operators_of([*rows, *recorded])
         self.live, self.filled, self.frees, self.contexts, self.given = {}, {}, {}, [], ()
         self.checkpoints = frozenset(document.get("checkpoints", ()))
         self.types = Types(document, self.operators) if "dtype" in self.changes else None
