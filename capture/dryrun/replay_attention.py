@@ -9,6 +9,7 @@ attn_mask. With `causal` the mask goes, and with it what made it and nothing els
 is what stands between scores and softmax and is none of this. A softmax that is not between two products of tensors is none of attention.
 """
 import collections
+import re
 
 from dryrun_attention import Kernel
 
@@ -28,7 +29,7 @@ FILLS = ("masked_fill", "masked_fill_")
 MOST_BETWEEN = 16  # calls between scores and softmax
 LEAST_FILLED = -1e4  # what is filled in counts as nothing behind softmax
 
-Pattern = collections.namedtuple("Pattern", "places query key value mask is_filled dropout scale result")
+Pattern = collections.namedtuple("Pattern", "places query key is_turned value mask is_filled dropout scale result")
 
 
 class NotKnown(RuntimeError):
@@ -46,6 +47,15 @@ def number_of(held):
     if isinstance(held, dict) and "f" in held:
         return float(held["f"])
     return held if isinstance(held, (int, float)) and not isinstance(held, bool) else None
+
+
+def is_plain(einsum, is_scores):
+    """Whether it is the product of queries with keys ("bhid,bhjd->bhij"), or of weights with values ("bhij,bhjd->bhid")."""
+    found = re.fullmatch(r"(\w+)(\w)(\w),(\w+)(\w)(\w)->(\w+)(\w)(\w)", einsum.detail[0]["s"].replace(" ", ""))
+    if not found or len({found[1], found[4], found[7]}) > 1:
+        return False
+    a, b, made = (found[2], found[3]), (found[5], found[6]), (found[8], found[9])
+    return (a[1] == b[1] and made == (a[0], b[0])) if is_scores else (a[1] == b[0] and made == (a[0], b[1]))
 
 
 class Attention:
@@ -133,8 +143,8 @@ class Attention:
         if row.detail[1] not in (-1, len(self.tensors[row.taken[0] // 2].sizes) - 1):
             self.refuse(place, "whose softmax is not over the last dimension")
         first = self.rows[scores]
-        for each in (first, self.rows[last]):
-            if base_of(each) in ("baddbmm", "einsum"):
+        for each, is_scores in ((first, True), (self.rows[last], False)):
+            if base_of(each) == "baddbmm" or base_of(each) == "einsum" and not is_plain(each, is_scores):
                 self.refuse(place, f"by {each.name}")
         places = {place, scores, last, *places, *found}
         inner = {ref // 2 for each in places - {last} for ref in self.rows[each].returned}
@@ -144,7 +154,7 @@ class Attention:
         mask, is_filled = masks[0] if masks else (None, False)
         if mask is not None and mask % 2 and self.kernel.is_causal:
             self.refuse(place, "whose mask is learnt, so that it is no causal one")
-        return Pattern(places, first.taken[0], first.taken[1], self.rows[last].taken[1], mask, is_filled, dropout, scale,
+        return Pattern(places, first.taken[0], first.taken[1], base_of(first) != "einsum", self.rows[last].taken[1], mask, is_filled, dropout, scale,
                        self.rows[last].returned[0])
 
     def refuse(self, place, what):
@@ -248,32 +258,56 @@ class Attention:
         tensors, last = [ref for ref in (pattern.query, pattern.key, pattern.value, mask) if ref is not None], max(pattern.places)
         needed = max((made for made in (self.maker(ref // 2, last) for ref in tensors) if made is not None), default=-1)
         place = min(each for each in pattern.places if each > needed)
-        rows, gradients = [], self.rows[min(pattern.places)].gradients
-        key = self.new(pattern.key, turned=True)
-        rows.append(self.call(gradients, "aten::transpose.int", ["@", -2, -1], [pattern.key], [key]))
+        made = Calls(self.tensors, self.rows[min(pattern.places)])
+        query, key, value, result = pattern.query, pattern.key, pattern.value, pattern.result
+        if pattern.is_turned:
+            key = made.add("aten::transpose.int", ["@", -2, -1], key, turned)
         if mask is not None and pattern.is_filled:
-            left = self.new(mask)
-            rows.append(self.call(gradients, "aten::logical_not", ["@"], [mask], [left]))
-            mask = left
-        rows.append(self.call(gradients, SDPA,
-                              ["@", "@", "@", None if mask is None else "@", pattern.dropout, pattern.mask is not None and self.kernel.is_causal,
-                               pattern.scale, False],
-                              [pattern.query, key, pattern.value, *([] if mask is None else [mask])], [pattern.result]))
-        rows += [self.rows[0].__class__(GONE, False, "", None, [ref - ref % 2], []) for ref in (key, mask)
-                 if ref is not None and ref not in tensors]
-        put[place] = rows
+            mask = made.add("aten::logical_not", ["@"], mask)
+        is_flat = len(self.tensors[query // 2].sizes) == 3
+        if is_flat:
+            query, key, value = (made.add("aten::unsqueeze", ["@", 1], each, unsqueezed) for each in (query, key, value))
+            if mask is not None and len(self.tensors[mask // 2].sizes) == 3:
+                mask = made.add("aten::unsqueeze", ["@", 1], mask, unsqueezed)
+            result = made.new(result, unsqueezed)
+        made.row(SDPA, ["@", "@", "@", None if mask is None else "@", pattern.dropout, pattern.mask is not None and self.kernel.is_causal,
+                        pattern.scale, False], [query, key, value, *([] if mask is None else [mask])], [result])
+        if is_flat:
+            made.row("aten::squeeze.dim", ["@", 1], [result], [pattern.result])
+        put[place] = made.ended()
         for ref in tensors:
             late[ref // 2] = max(late.get(ref // 2, -1), place)
 
-    def call(self, gradients, name, detail, taken, returned):
-        return self.rows[0].__class__(CALL, gradients, name, detail, taken, returned)
 
-    def new(self, ref, turned=False):
-        """A tensor that only these calls have: its number, as rows have it. Autograd knows by itself whether it goes through it."""
+def turned(lengths):
+    return [*lengths[:-2], lengths[-1], lengths[-2]]
+
+
+def unsqueezed(lengths):
+    return [lengths[0], 1, *lengths[1:]]
+
+
+class Calls:
+    """Rows that stand instead of others, with the index of the scores, which names no type; and tensors that only they have."""
+
+    def __init__(self, tensors, scores):
+        self.tensors, self.scores, self.rows, self.news = tensors, scores, [], []
+
+    def row(self, name, detail, taken, returned):
+        self.rows.append(self.scores._replace(name=name, detail=detail, taken=taken, returned=returned))
+
+    def add(self, name, detail, ref, shape=list):
+        made = self.new(ref, shape)
+        self.row(name, detail, [ref], [made])
+        return made
+
+    def new(self, ref, shape):
+        """As rows have its number. Autograd knows by itself whether it goes through it."""
         known = self.tensors[ref // 2]
-        sizes, strides = list(known.sizes), list(known.strides)
-        if turned:
-            for each in (sizes, strides):
-                each[-2], each[-1] = each[-1], each[-2]
-        self.tensors.append(known._replace(address=0, offset=0, sizes=sizes, strides=strides, bytes=0, gradient_of=None))
-        return 2 * (len(self.tensors) - 1)
+        self.tensors.append(known._replace(address=0, offset=0, sizes=shape(known.sizes), strides=shape(known.strides), bytes=0, gradient_of=None))
+        self.news.append(2 * (len(self.tensors) - 1))
+        return self.news[-1]
+
+    def ended(self):
+        """With these tensors gone."""
+        return self.rows + [self.scores._replace(kind=GONE, name="", detail=None, taken=[ref], returned=[]) for ref in self.news]

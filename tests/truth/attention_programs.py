@@ -4,8 +4,7 @@
 usage: attention_programs.py KIND [--seed N] [--autocast] --attention hand|math|efficient|flash|cudnn
 
 `gpt2` fills in what a buffer hides by torch.where, `bert` adds a mask of padding that came with the batch, `cross` looks from few tokens at many, without a
-mask, `scaled` scales in place and fills in place, `upcast` computes its softmax in float32, `flat` multiplies by bmm with heads for a dimension of
-their own.
+mask, `scaled` scales in place and fills in place, `upcast` computes its softmax in float32, `flat` has one head and multiplies by bmm, `einsum` multiplies by einsum.
 """
 import argparse
 import contextlib
@@ -114,10 +113,23 @@ class Flat(Attention):
         if self.is_by_hand:
             weights = torch.bmm(q, k.transpose(1, 2)) * q.size(-1) ** -0.5
             return self.out(torch.bmm(weights.softmax(-1), v))
-        return self.out(F.scaled_dot_product_attention(q, k, v))
+        return self.out(F.scaled_dot_product_attention(q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1)).squeeze(1))
 
 
-KINDS = {"gpt2": Gpt2, "bert": Bert, "cross": Cross, "scaled": Scaled, "upcast": Upcast, "flat": Flat}
+class Einsum(Attention):
+    def by_hand(self, q, k, v, mask):
+        q = q * q.size(-1) ** -0.5
+        sim = torch.einsum("b h i d, b h j d -> b h i j", q, k)
+        hidden = torch.ones(sim.shape[-2:], device=q.device, dtype=torch.bool).triu(1)
+        sim = sim.masked_fill(hidden, -torch.finfo(sim.dtype).max)
+        return torch.einsum("b h i j, b h j d -> b h i d", self.dropout(sim.softmax(dim=-1)), v)
+
+    def call(self, q, k, v, mask):
+        q = q * q.size(-1) ** -0.5
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=self.rate if self.training else 0.0, is_causal=True, scale=1.0)
+
+
+KINDS = {"gpt2": Gpt2, "bert": Bert, "cross": Cross, "scaled": Scaled, "upcast": Upcast, "flat": Flat, "einsum": Einsum}
 
 
 class Layer(nn.Module):

@@ -84,7 +84,7 @@ class ByHand(unittest.TestCase):
         self.assertEqual(call.detail, ["@", "@", "@", None, 0.5, False, 0.25, False])
         self.assertEqual((call.taken[0], call.taken[2], call.returned), (2 * QUERY + 1, 2 * VALUE + 1, [2 * made + 1]))
         self.assertEqual(step.tensors[call.taken[1] // 2].sizes, K)  # turned back
-        self.assertEqual([row.index for row in rows if row.index is not None], list(range(len(step.rows))))  # blocks go by them
+        self.assertEqual({row.index for row in rows}, set(range(len(step.rows))))  # blocks go by them
 
     def test_what_it_takes_stays_until_then(self):
         step = Step()
@@ -131,6 +131,32 @@ class ByHand(unittest.TestCase):
             step = Step()
             step.attention(**ways)
             self.refused(step, words)
+
+    def test_einsum(self):
+        for first, second, words in (("b h i d, b h j d -> b h i j", "b h i j, b h j d -> b h i d", None),
+                                     ("bihd,bjhd->bhij", "bhij,bjhd->bihd", "by aten::einsum")):
+            step = Step()
+            scores = step.call("einsum", [{"s": first}, ["@", "@"], None], [QUERY, KEY], SCORES)
+            weights = step.call("softmax.int", ["@", -1, None], [scores], SCORES)
+            step.call("einsum", [{"s": second}, ["@", "@"], None], [weights, VALUE], Q)
+            if words:
+                self.refused(step, words)
+            else:
+                rows = step.changed()
+                self.assertEqual(calls(rows), [SDPA])
+                self.assertEqual(call_of(rows).taken, [2 * each + 1 for each in (QUERY, KEY, VALUE)])
+
+    def test_three_dimensions(self):
+        step = Step()
+        step.tensors[:3] = [each._replace(sizes=[8, 8, 16], strides=[128, 16, 1]) for each in step.tensors[:3]]
+        turned = step.call("transpose.int", ["@", 1, 2], [KEY], [8, 16, 8])
+        scores = step.call("bmm", ["@", "@"], [QUERY, turned], [8, 8, 8])
+        weights = step.call("softmax.int", ["@", 2, None], [scores], [8, 8, 8])
+        made = step.call("bmm", ["@", "@"], [weights, VALUE], [8, 8, 16])
+        rows = step.changed()
+        self.assertEqual(calls(rows), ["aten::transpose.int", "aten::transpose.int", *["aten::unsqueeze"] * 3, SDPA, "aten::squeeze.dim"])
+        self.assertEqual(step.tensors[call_of(rows).taken[1] // 2].sizes, [8, 1, 8, 16])
+        self.assertEqual(next(row for row in rows if row.name == "aten::squeeze.dim").returned, [2 * made + 1])
 
     def test_a_learnt_mask_is_no_causal_one(self):
         def learnt(step, scores):
