@@ -159,7 +159,7 @@ class Attention:
 
     def refuse(self, place, what):
         raise NotKnown(f"--change attention={self.kernel.value}: its calls have attention by hand ({self.rows[place].name}) {what}: "
-                       "write scaled_dot_product_attention there and record it anew, or run the program so")
+                       "write scaled_dot_product_attention there and record it anew")
 
     def ahead(self, place):
         """From softmax to the product with v: the places between, that of the product, how much is dropped out, and what SDPA cannot do."""
