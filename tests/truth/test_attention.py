@@ -29,7 +29,7 @@ HELD_BACK = os.path.join(TRUTH, "attention_programs.py")
 KINDS = ("gpt2", "bert", "cross", "scaled", "upcast", "flat", "einsum")  # of attention_programs.py
 TIMES = 3
 ANOTHER, BY_HAND, COMPOSED = "another kernel", "by hand", "composed"
-#: Median and 95th percentile in percent, of requested and allocated, and of reserved: those of autocast by calls.
+#: Median and 95th percentile in percent, of requested, and of what hangs on where blocks lie: those of autocast by calls.
 BARS = {ANOTHER: ((0.1, 0.5), (0.5, 2)), BY_HAND: ((0.1, 0.5), (0.5, 2)), COMPOSED: ((0.5, 3), (1, 5))}
 AUTOCAST = ("--option", "autocast")
 #: What a kernel cannot do, by change, and in what words of PyTorch's.
@@ -128,7 +128,7 @@ def write(arguments, python, cells):
              "bf16 throughout, with checkpoints or three times the batch (*composed*): its calls are made again, without the program. The truth is",
              "the same program written so: real PyTorch, its real kernels' requests, its real allocator on the simulated device. *Tuned* are the families of",
              "[how far `strata whatif` is off](whatif-accuracy.md) that have attention; *held back* are seven programs that write it each in its own way, made after",
-             "all else and never tuned against. Errors are in percent of the truth, over cases where the change moves a figure by 1 % or",
+             "all else (one mistake that they showed was mended: a buffer that a mask alone was made of went, too). Errors are in percent of the truth, over cases where the change moves a figure by 1 % or",
              "more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores. What is not confirmed counts as 100 %.", "",
              *table(["change", "programs", "figure", "cases", "not confirmed", "median", "tail", "worst", "exact", "no change: median", "95th"], cells), ""]
     with open(arguments.write, "w", encoding="utf-8") as file:
@@ -170,7 +170,7 @@ def test(arguments, python, failures):
         for which, is_held in (("tuned", False), ("held back", True)):
             counted = report(name, which, [row for row in some if (row.case.family in KINDS) == is_held], cells)
             if counted:
-                check(name, which, counted, 1 + is_held, failures, BARS)
+                check(name, which, counted, 1 + is_held, failures, BARS, ("allocated", "reserved"))
     failures.expect("attention", "some were asked for", bool(cells))
     if arguments.write:
         write(arguments, python, cells)
