@@ -2,11 +2,11 @@
 """Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --length, with sequences of that
 length, or pictures with sides of it; with --checkpoint, with
 torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
-folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --attention, attention as a word of attention.py has it; with --capacity, with no more than that of the device
-for PyTorch, and status 3 where that is not enough.
+folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --attention, attention as a word of attention.py has
+it; with --capacity, with no more than that of the device for PyTorch, and status 3 where that is not enough.
 
-usage: whatif_program.py ITEMS [--attention WORD] [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME]
-                         [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--attention WORD] [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N]
+                         [--optimizer NAME] [--steps N] [--option NAME]...
 """
 import fnmatch
 import os
