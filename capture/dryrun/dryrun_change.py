@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, another optimizer,
-parameters sharded over ranks.
+another kernel of attention, parameters sharded over ranks.
 
 Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
 install(changes, say, beside) gives what is to be done with modules of torch right after they were loaded.
@@ -351,7 +351,8 @@ def install(changes, say, beside):
     patches, ends = [], []
     for change in sorted(changes, key=lambda change: change.startswith("dtype=")):  # outside of checkpoints, which keep their inputs
         kind, _, value = change.partition("=")
-        found, at_end = beside("dryrun_fsdp").install(value, say) if kind == "fsdp" else KINDS[kind](value)
+        found, at_end = (beside("dryrun_fsdp").install(value, say) if kind == "fsdp"
+                         else beside("dryrun_attention").install(value) if kind == "attention" else KINDS[kind](value))
         patches += found.items()
         ends.append(at_end)
     return patches, ends

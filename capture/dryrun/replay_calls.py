@@ -33,6 +33,8 @@ def limit():
 limit()
 import torch  # noqa: E402  as all else, within the limits
 import torch.utils.checkpoint  # noqa: E402
+from dryrun_attention import Kernel  # noqa: E402
+from replay_attention import SDPA, Attention  # noqa: E402
 from replay_batch import with_batch  # noqa: E402
 from replay_before import Before, find_earlier  # noqa: E402
 from replay_first import First  # noqa: E402
@@ -63,11 +65,14 @@ class Replay:
     def __init__(self, document):
         self.changes = document["changes"]
         self.tensors = [Tensor(*each) for each in document["tensors"]]
-        rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
+        recorded = rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
+        self.kernel = Kernel(self.changes["attention"]) if "attention" in self.changes else None
+        if self.kernel:
+            rows = Attention(self.changes["attention"], rows, self.tensors).change()
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
         self.blocks, self.before = [list(each) for each in document["blocks"]], Before(document)
         self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
-        self.operators = operators_of(self.rows)
+        self.operators = operators_of([*rows, *recorded])
         self.live, self.filled, self.frees, self.contexts, self.given = {}, {}, {}, [], ()
         self.checkpoints = frozenset(document.get("checkpoints", ()))
         self.types = Types(document, self.operators) if "dtype" in self.changes else None
@@ -257,7 +262,10 @@ class Replay:
             self.types.values(row, operator, arguments, named)
         try:
             with torch.set_grad_enabled(row.gradients and not self.is_without_gradients):
-                given = operator(*arguments, **named)
+                if self.kernel and row.name.startswith(SDPA):
+                    given = self.kernel.call(operator, arguments, named)
+                else:
+                    given = operator(*arguments, **named)
         except RuntimeError:
             if self.types and self.types.is_trial:
                 self.types.failed(list(tensors_in([arguments, list(named.values())])))

@@ -126,6 +126,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Sequence:
     case Change::Kind::Autocast:
     case Change::Kind::Type:
+    case Change::Kind::Attention:
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:

@@ -5,6 +5,7 @@
 #include "model/whatif/sharding.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -75,6 +76,15 @@ Result<Change> parseSharding(const ChangeKind& kind, std::string_view text, std:
 
 } // namespace
 
+bool isAttention(std::string_view value)
+{
+    constexpr std::string_view kCausal = ",causal";
+    if (value.ends_with(kCausal))
+        value.remove_suffix(kCausal.size());
+    constexpr std::array<std::string_view, 4> kKernels{ "math", "efficient", "flash", "cudnn" };
+    return std::ranges::find(kKernels, value) != kKernels.end();
+}
+
 std::string_view evidenceWord(WhatIfEvidence evidence)
 {
     switch (evidence) {
@@ -104,6 +114,7 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
         { Change::Kind::Autocast, "amp", "amp=bf16 or amp=fp16" },
         { Change::Kind::Type, "dtype", "dtype=bf16 or dtype=fp16" },
+        { Change::Kind::Attention, "attention", "attention=math|efficient|flash|cudnn[,causal]" },
         { Change::Kind::Ddp, "ddp", "ddp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
@@ -129,7 +140,7 @@ bool Change::spreads() const
 
 bool Change::isToldByRunningAlone() const
 {
-    return kind == Kind::Autocast || kind == Kind::Type;
+    return kind == Kind::Autocast || kind == Kind::Type || kind == Kind::Attention;
 }
 
 Result<Sharding> Change::sharding() const
@@ -175,6 +186,14 @@ Result<Change> Change::parse(std::string_view text)
         return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
             say("say how many forwards and backwards a step of the optimizer has, 1 to 4096, as "
                 "accumulate=4"));
+    }
+    if (known->kind == Kind::Attention) {
+        if (isAttention(value))
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no kernel of attention", text),
+            say("there are attention=math, attention=efficient, attention=flash and attention=cudnn, and "
+                "with "
+                "',causal' behind it masks are taken for causal ones"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")

@@ -23,6 +23,10 @@ enum class WhatIfEvidence : std::uint8_t {
 };
 [[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"
 
+/// Of attention=: "math", "efficient", "flash" or "cudnn", as torch.nn.attention.SDPBackend has them, and
+/// ",causal" behind it.
+[[nodiscard]] bool isAttention(std::string_view value);
+
 inline constexpr std::int64_t kMostMicroSteps = 4096; ///< of accumulate=K
 
 /// A change of the program: KIND=VALUE.
@@ -34,6 +38,7 @@ struct Change {
         Optimizer,
         Autocast, ///< no recording tells what it comes to: the program is run with it
         Type, ///< of parameters, and of what is computed with them: the same
+        Attention, ///< the kernel of scaled_dot_product_attention: the same
         Ddp, ///< as one of many ranks: Sharding
         Zero1,
         Fsdp,
@@ -57,7 +62,8 @@ struct Change {
 
     /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
     /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
-    /// "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage names what is known.
+    /// "attention=flash", "attention=flash,causal", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage
+    /// names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -311,6 +311,10 @@ Result<Prediction> answerOf(
     if (changes(scenario, Change::Kind::Type))
         return fail(Error::Kind::Refused, say("no recording tells what a program computes in another type"),
             hintFor(Lacks::Confirmation));
+    if (changes(scenario, Change::Kind::Attention))
+        return fail(Error::Kind::Refused,
+            say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
+            hintFor(Lacks::Confirmation));
     const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
     if (isOfSequences && changes(scenario, Change::Kind::Batch))
         return fail(Error::Kind::Refused,

@@ -411,8 +411,7 @@ Result<const CallList*> callListOf(const DeviceTrace& trace)
 
 bool isToldByCalls(const Change& change)
 {
-    return change.kind == Change::Kind::Autocast || change.kind == Change::Kind::Type
-        || change.kind == Change::Kind::Batch
+    return change.isToldByRunningAlone() || change.kind == Change::Kind::Batch
         || (change.kind == Change::Kind::Checkpoint && !change.takesCheckpointsAway());
 }
 

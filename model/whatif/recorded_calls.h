@@ -18,7 +18,8 @@ namespace strata::model {
 /// The call list of a device, never nullptr. Kind::Refused: it has none that can be called again, and why.
 [[nodiscard]] Result<const CallList*> callListOf(const DeviceTrace& trace);
 
-/// Changes that calls tell: autocast, types, checkpoints; with a second recording, the batch.
+/// Changes that calls tell: autocast, types, kernels of attention, checkpoints; with a second recording, the
+/// batch.
 [[nodiscard]] bool isToldByCalls(const Change& change);
 
 /// What a trial of the calls finds out, where their types change: a recording does not tell it.

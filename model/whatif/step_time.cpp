@@ -299,6 +299,8 @@ private:
             return false;
         if (changes(Change::Kind::Autocast) || changes(Change::Kind::Type))
             return unknown(say("how long kernels take with other types is not known"));
+        if (changes(Change::Kind::Attention))
+            return unknown(say("how long another kernel of attention takes is not known"));
         if (changes(Change::Kind::Optimizer))
             return unknown(say("how long another optimizer takes is not known"));
         const auto spreading

@@ -242,7 +242,7 @@ TEST(WhatIf, RefusesByName)
         EXPECT_EQ(early.code, 1);
         EXPECT_THAT(early.err, HasSubstr("a request was refused when it was recorded"));
     }
-    for (const char* const type : { "amp=bf16", "dtype=bf16" }) {
+    for (const char* const type : { "amp=bf16", "dtype=bf16", "attention=flash" }) {
         const Ran told = refused({ "--change", type });
         EXPECT_EQ(told.code, 1);
         EXPECT_THAT(told.err, HasSubstr("--confirm -- COMMAND"));

@@ -118,17 +118,17 @@ def report(row, which, rows, cells):
     return counted
 
 
-def check(row, which, counted, most, failures):
-    """Holds figures against `most` times the bars."""
+def check(row, which, counted, most, failures, bars=BARS, by_place=("reserved",)):
+    """Holds figures against `most` times the bars, of which the second are for those that hang on where blocks lie."""
     confirmed = [each for each in counted if each.off[0] != 100]
     failures.expect(which, f"{row}: confirmed", len(confirmed) > 0, True)
     if len(counted) < ENOUGH:
-        least = BARS[row][0][0] if row == SCALED else 0
+        least = bars[row][0][0] if row == SCALED else 0
         failures.expect(which, f"{row}: requested exact", [each.case.name for each in confirmed if each.off[0] > least], [])
         return
     failures.expect(which, f"{row}: at most 5 % not confirmed", len(counted) - len(confirmed) <= MOST_REFUSED * len(counted), True)
     for index, figure in enumerate(FIGURES):
-        median, high = (most * bar for bar in BARS[row][figure == "reserved"])
+        median, high = (most * bar for bar in bars[row][figure in by_place])
         errors = [each.off[index] for each in counted]
         failures.expect(which, f"{row}: {figure}: median, 95th percentile", [percentile(errors, 0.5) <= median, percentile(errors, 0.95) <= high],
                         [True, True])

@@ -102,7 +102,7 @@ def checkpointed(case, chosen=None, times=1, blocks=False):
     return (str(items_checkpointed(case) * times), *(("--checkpoint", chosen) if chosen else ()), *words)
 
 
-def record(strata, python, folder, programs, options=(), settings=""):
+def record(strata, python, folder, programs, options=(), settings="", program=PROGRAM):
     """The recordings of programs, by their words; those that failed are left out, and said."""
     os.makedirs(folder, exist_ok=True)
     listed, ended = (os.path.join(folder, name) for name in ("programs", "ended"))
@@ -110,7 +110,7 @@ def record(strata, python, folder, programs, options=(), settings=""):
     missing = [words for words, path in kept.items() if not os.path.exists(path)]
     for some in (missing[first:first + TOGETHER] for first in range(0, len(missing), TOGETHER)):
         with open(listed, "w", encoding="utf-8") as file:
-            json.dump([[PROGRAM, *words] for words in some], file)
+            json.dump([[program, *words] for words in some], file)
         open(ended, "w", encoding="utf-8").close()
         run = record_tools.record(strata, ["-o", os.path.join(folder, "{process}.strata"), "--simulated", CARD, *options],
                                   [python, MANY, "--import", "roles_program", listed, ended],

@@ -2,11 +2,11 @@
 """Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --length, with sequences of that
 length, or pictures with sides of it; with --checkpoint, with
 torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
-folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --capacity, with no more than that of the device
-for PyTorch, and status 3 where that is not enough.
+folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --attention, attention as a word of attention.py has
+it; with --capacity, with no more than that of the device for PyTorch, and status 3 where that is not enough.
 
-usage: whatif_program.py ITEMS [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME]
-                         [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--attention WORD] [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N]
+                         [--optimizer NAME] [--steps N] [--option NAME]...
 """
 import fnmatch
 import os
@@ -94,6 +94,14 @@ def with_code(family, name):
 
 def main():
     items, *words = sys.argv[1:]
+    if words[0] == "--attention":
+        import attention
+        with attention.chosen(words[1]):
+            return train(items, words[2:])
+    return train(items, words)
+
+
+def train(items, words):
     if words[0] == "--capacity":
         torch.cuda.set_per_process_memory_fraction(int(words[1]) / torch.cuda.get_device_properties(0).total_memory)
         words = words[2:]
@@ -122,7 +130,7 @@ if __name__ == "__main__":
     except torch.OutOfMemoryError:
         status = OUT_OF_MEMORY
     except RuntimeError as error:
-        if sys.argv[2] != "--capacity" or "unable to find an engine" not in str(error):
+        if "--capacity" not in sys.argv or "unable to find an engine" not in str(error):
             raise
         status = OUT_OF_MEMORY  # cuDNN has found no algorithm whose workspace there was memory for
     # Autograd's thread lets go of what it keeps of Python behind backward(), sometime: PyTorch ends the process with SIGABRT where that is

@@ -176,6 +176,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Ddp: // of all that spread
         return new WhatIfRanksCard(whatIf, document);
     case model::Change::Kind::Type: // the card of autocast has it
+    case model::Change::Kind::Attention: // asked for on the command line
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
         break;

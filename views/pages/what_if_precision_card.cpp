@@ -45,7 +45,9 @@ void WhatIfPrecisionCard::addTo(model::Scenario& scenario) const
 
 void WhatIfPrecisionCard::show(const model::Scenario& scenario)
 {
-    const auto asked = std::ranges::find_if(scenario.changes, &model::Change::isToldByRunningAlone);
+    const auto asked = std::ranges::find_if(scenario.changes, [](const model::Change& change) {
+        return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
+    });
     setOn(asked != scenario.changes.end());
     if (isOn())
         m_type->setCurrentIndex(std::max(0, m_type->findData(text::utf8(asked->text))));

@@ -47,6 +47,22 @@ TEST(Change, IsATypeOfAutocastOrOfAll)
     EXPECT_EQ(Change::parse("dtype=float32").error().kind, Error::Kind::Usage);
 }
 
+TEST(Change, IsAKernelOfAttention)
+{
+    for (const char* const text : { "attention=math", "attention=efficient", "attention=flash",
+             "attention=cudnn", "attention=flash,causal" }) {
+        const auto change = Change::parse(text);
+        ASSERT_TRUE(change) << text;
+        EXPECT_EQ(change->kind, Change::Kind::Attention);
+        EXPECT_EQ("attention=" + change->value, text);
+        EXPECT_TRUE(change->isToldByRunningAlone());
+        EXPECT_FALSE(change->spreads());
+    }
+    for (const char* const wrong : { "attention", "attention=", "attention=causal", "attention=,causal",
+             "attention=Flash", "attention=flash,", "attention=flash,causal,causal", "attention=xformers" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
+}
+
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
     for (const char* wrong :

@@ -103,6 +103,16 @@ TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
         checkpoints("checkpoint=Block"), "no module of its calls is meant by --change checkpoint=Block");
 }
 
+TEST_F(CallsTest, AKernelOfAttentionGoesWithThem)
+{
+    const std::vector<Change> changes{ *Change::parse("attention=flash,causal"), *Change::parse("amp=bf16") };
+    EXPECT_TRUE(isToldByCalls(changes.front()));
+    const auto made = callsToRun(*m_trace, m_list, changes, 0);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(nlohmann::json::parse(*made)["changes"],
+        nlohmann::json::parse(R"({"attention":"flash,causal","amp":"bf16"})"));
+}
+
 TEST_F(CallsTest, AnotherBatchGoesWithTheCallsOfTwo)
 {
     CallList other = m_list;
