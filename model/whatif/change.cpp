@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include "model/whatif/offload_choice.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/sharding.h"
 
@@ -108,6 +109,8 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Accumulate, "accumulate", "accumulate=K" },
+        { Change::Kind::Offload, "offload",
+            "offload=activations, offload=activations:CLASS or offload=activations:path:GLOB" },
     };
     return kKinds;
 }
@@ -175,6 +178,14 @@ Result<Change> Change::parse(std::string_view text)
         return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
             say("say how many forwards and backwards a step of the optimizer has, 1 to 4096, as "
                 "accumulate=4"));
+    }
+    if (known->kind == Kind::Offload) {
+        if (isOffload(value))
+            return change;
+        return fail(Error::Kind::Usage,
+            say("--change '%1' names nothing that the host could keep for backward", text),
+            say("give offload=activations, or modules behind that, as offload=activations:Block or "
+                "offload=activations:path:blocks.*"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")
