@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/change.h"
 
 #include "model/whatif/change.h"
+#include "model/whatif/offload_choice.h"
 
 #include <charconv>
 #include <cstdint>
@@ -52,13 +53,14 @@ model::Result<void> checkChange(std::string_view change)
     const std::string_view value = equals == change.npos ? std::string_view{} : change.substr(equals + 1);
     const bool known = ((kind == "amp" || kind == "dtype") && (value == "bf16" || value == "fp16"))
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
-        || (kind == "accumulate" && isMicroSteps(value))
+        || (kind == "accumulate" && isMicroSteps(value)) || (kind == "offload" && model::isOffload(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
             model::say("there are amp=bf16, amp=fp16, dtype=bf16, dtype=fp16, "
                        "checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
-                       "accumulate=K, fsdp[=MODULE_CLASS]"));
+                       "accumulate=K, offload=activations[:MODULE_CLASS|:path:GLOB], "
+                       "fsdp[=MODULE_CLASS]"));
     return {};
 }
 
