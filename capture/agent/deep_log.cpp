@@ -11,6 +11,22 @@ constexpr std::size_t kMostRows = std::size_t{ 1 }
     << 20; ///< a step of 300,000 operators: what has more is told so
 constexpr const char* kTooMany = "the step has too many operators";
 
+/// As c10::TensorImpl counts its elements, and knows whether they are contiguous.
+void tellLayout(const hook::DeepTensor& tensor, wire::DeepRow& row)
+{
+    if (!tensor.sizes || !tensor.strides)
+        return;
+    std::uint64_t elements = 1;
+    bool isInOrder = true;
+    for (std::uint32_t i = tensor.dimensions; i-- > 0;) {
+        const std::int64_t size = tensor.sizes[i];
+        isInOrder = isInOrder && (size == 1 || static_cast<std::uint64_t>(tensor.strides[i]) == elements);
+        elements *= static_cast<std::uint64_t>(size);
+    }
+    row.elements = elements;
+    row.layout = isInOrder || elements == 0 ? wire::DeepLayout::InOrder : wire::DeepLayout::Otherwise;
+}
+
 } // namespace
 
 void DeepLog::begin()
@@ -131,7 +147,7 @@ std::uint32_t DeepLog::tensorAt(const hook::DeepTensor& seen)
 {
     std::vector<wire::DeepTensorRow>& tensors = m_step.chunk.tensors;
     const auto [known, isNew]
-        = m_places.try_emplace(seen.address, static_cast<std::uint32_t>(tensors.size()));
+        = m_places.try_emplace({ seen.address, seen.type }, static_cast<std::uint32_t>(tensors.size()));
     if (isNew)
         tensors.push_back({ seen.address, text(seen.type) });
     return known->second;
@@ -183,9 +199,10 @@ try {
     if (!row)
         return;
     row->saved = saved;
-    if (tensor && kind == wire::DeepKind::Saved)
+    if (tensor && kind == wire::DeepKind::Saved) {
+        tellLayout(*tensor, *row);
         addRef(*row, tensorAt(*tensor));
-    else if (tensor)
+    } else if (tensor)
         addRef(*row, tensorOf(*tensor));
 } catch (...) {
     fail("no memory was left for it");

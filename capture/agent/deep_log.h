@@ -8,12 +8,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace strata::agent {
@@ -77,7 +79,8 @@ private:
     };
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_texts;
     std::unordered_map<const void*, std::uint32_t> m_tensors; // that LibTorch told of and that are not gone
-    std::unordered_map<std::uint64_t, std::uint32_t> m_places; // rows of what is saved, by address
+    std::map<std::pair<std::uint64_t, std::string_view>, std::uint32_t>
+        m_places; // rows of what is saved, by address and type
 };
 
 } // namespace strata::agent

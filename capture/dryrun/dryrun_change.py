@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, another optimizer,
-another kernel of attention, parameters sharded over ranks.
+"""Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, what backward needs saved on the host,
+another optimizer, another kernel of attention, parameters sharded over ranks.
 
 Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
 install(changes, say, beside) gives what is to be done with modules of torch right after they were loaded.
@@ -28,37 +28,81 @@ def wrap_backward(leave):
     return patch
 
 
-def mixed_precision(name):
-    """Autocast from the outermost module called until backward begins; without gradients until that module returns."""
+def around_forward(name, make, is_there):
+    """What make() gives, entered from the outermost module called until backward begins; without gradients until that module returns."""
     def leave():
-        context = getattr(state, "autocast", None)
+        context = getattr(state, name, None)
         if context is not None:
-            state.autocast = None
+            setattr(state, name, None)
             context.__exit__(None, None, None)
 
     def patch_module(module):
         import torch
 
-        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[name]
-        original = module.Module.__call__
+        original, inside = module.Module.__call__, f"inside_{name}"
 
         def call(self, *arguments, **options):
-            if getattr(state, "inside", False) or getattr(state, "autocast", None) or torch.is_autocast_enabled():
+            if getattr(state, inside, False) or getattr(state, name, None) or is_there(torch):
                 return original(self, *arguments, **options)
-            state.inside = True
-            state.autocast = torch.autocast("cuda", dtype=dtype)
-            state.autocast.__enter__()
+            setattr(state, inside, True)
+            setattr(state, name, make(torch))
+            getattr(state, name).__enter__()
             try:
                 return original(self, *arguments, **options)
             except BaseException:
                 leave()
                 raise
             finally:
-                state.inside = False
+                setattr(state, inside, False)
                 if not torch.is_grad_enabled():
                     leave()
         module.Module.__call__ = call
-    return {"torch.nn.modules.module": patch_module, "torch.autograd": wrap_backward(leave)}, lambda: None
+    return {"torch.nn.modules.module": patch_module, "torch.autograd": wrap_backward(leave)}
+
+
+def mixed_precision(name):
+    """Autocast, as a with block around forward and loss."""
+    def make(torch):
+        return torch.autocast("cuda", dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[name])
+    return around_forward("autocast", make, lambda torch: torch.is_autocast_enabled()), lambda: None
+
+
+def offloading(name):
+    """torch.autograd.graph.save_on_cpu, as a with block around forward and loss, or around each call in training of modules of a class, or of
+    a path."""
+    _, _, modules = name.partition(":")
+    counts = {"calls": 0}
+
+    def make(torch):
+        counts["calls"] += 1
+        return torch.autograd.graph.save_on_cpu(pin_memory=True)
+
+    def saves_nothing(torch):  # or backward runs it again
+        return not torch.is_grad_enabled() or torch._C._current_graph_task_id() != -1
+
+    def at_end():
+        if counts["calls"] > 0:
+            return None
+        which = "module" if not modules else f"module of that {'path' if is_path else 'class'}"
+        return f"--change offload={name}: no {which} was called in training"
+    if not modules:
+        return around_forward("offload", make, saves_nothing), at_end
+    is_path, matches, add = module_matcher(modules)
+
+    def patch_module(module):
+        import torch
+
+        original = module.Module.__call__
+
+        def call(self, *arguments, **options):
+            if not self.training or not torch.is_grad_enabled() or not matches(self):
+                return original(self, *arguments, **options)
+            with make(torch):
+                return original(self, *arguments, **options)
+        module.Module.__call__ = call
+        if is_path:
+            module.register_module_module_registration_hook(add)
+    return {"torch.nn.modules.module": patch_module}, at_end
 
 
 def other_type(name):
@@ -182,13 +226,20 @@ class Paths:
         return bool(path) and (fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(f"{root}.{path}", pattern))
 
 
+def module_matcher(name):
+    """Whether it is a path, whether a module is one of those, and what is to see modules being registered."""
+    if not name.startswith("path:"):
+        return False, class_matcher(name), None
+    paths = Paths()
+    return True, lambda module: paths.match(module, name[len("path:"):]), paths.add
+
+
 def checkpointing(name):
     """torch.utils.checkpoint, not reentrant, around each call in training of the outermost modules of a class, or of a path."""
     if name == "none":
         return without_checkpointing()
     counts = {"calls": 0}
-    is_path, paths = name.startswith("path:"), Paths()
-    matches = (lambda module: paths.match(module, name[len("path:"):])) if is_path else class_matcher(name)
+    is_path, matches, add = module_matcher(name)
 
     def patch_module(module):
         import torch
@@ -210,7 +261,7 @@ def checkpointing(name):
             return checkpoint(run, *arguments, use_reentrant=False)
         module.Module.__call__ = call
         if is_path:
-            module.register_module_module_registration_hook(paths.add)
+            module.register_module_module_registration_hook(add)
 
     def at_end():
         if counts["calls"] == 0:
@@ -343,13 +394,14 @@ def accumulating(count):
 
 
 KINDS = {"amp": mixed_precision, "dtype": other_type, "checkpoint": checkpointing, "optimizer": replace_optimizer,
-         "accumulate": accumulating}
+         "accumulate": accumulating, "offload": offloading}
 
 
 def install(changes, say, beside):
     """Patches by module, and functions to ask at the end for what went unused."""
     patches, ends = [], []
-    for change in sorted(changes, key=lambda change: change.startswith("dtype=")):  # outside of checkpoints, which keep their inputs
+    outermost = ("offload=", "dtype=")  # outside of checkpoints, which save and keep their inputs
+    for change in sorted(changes, key=lambda change: next((at for at, kind in enumerate(outermost) if change.startswith(kind)), -1)):
         kind, _, value = change.partition("=")
         found, at_end = (beside("dryrun_fsdp").install(value, say) if kind == "fsdp"
                          else beside("dryrun_attention").install(value) if kind == "attention" else KINDS[kind](value))

@@ -17,6 +17,9 @@ def fully_shard_function():
     return fully_shard
 
 
+ON_HOST = "offload=True"  # CPUOffloadPolicy: parameters, gradients and the optimizer's state lie on the host
+
+
 def calls_forward(module, nn):
     return type(module).forward is not nn.Module.forward
 
@@ -89,13 +92,21 @@ def find_blocks(root, wanted, nn):
 
 class Sharding:
     def __init__(self, wanted, say):
-        self.wanted, self.say = wanted, say
+        options = wanted.split(",")
+        self.wanted, self.say = ",".join(each for each in options if each != ON_HOST), say
+        self.on_host = ON_HOST in options
         self.sharded = 0
+
+    def options(self):
+        if not self.on_host:
+            return {}
+        from torch.distributed.fsdp import CPUOffloadPolicy
+        return {"offload_policy": CPUOffloadPolicy()}
 
     def shard(self, module):
         """What the module's parameters were is given back at once, even where a list of the program's still holds them."""
         before = [weakref.ref(parameter) for parameter in module.parameters()]
-        fully_shard_function()(module)
+        fully_shard_function()(module, **self.options())
         present = {id(parameter) for parameter in module.parameters()}
         for reference in before:
             parameter = reference()

@@ -31,6 +31,8 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
         to.saved = row.saved;
         to.firstRef = ref;
         to.refs = row.tensors;
+        to.layout = row.layout;
+        to.elements = row.elements;
         ref += row.tensors;
         if (!takeRow(row, tables, step, to))
             return false;
@@ -51,7 +53,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
             chunk.tensors.push_back({ tensor.address, numberOf(tensor.type) });
         for (const DeepStep::Row& row : step.rows) {
             chunk.rows.push_back({ row.kind, row.thread, static_cast<std::uint64_t>(row.event),
-                numberOf(row.name), numberOf(row.detail), row.saved, row.refs });
+                numberOf(row.name), numberOf(row.detail), row.saved, row.refs, row.layout, row.elements });
             const std::span<const std::uint32_t> refs = step.refsOf(row);
             chunk.refs.insert(chunk.refs.end(), refs.begin(), refs.end());
         }

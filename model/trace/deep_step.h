@@ -27,6 +27,8 @@ struct DeepStep {
         StringId name, detail; ///< as of wire::DeepRow
         std::uint32_t saved = wire::kNone;
         std::uint32_t firstRef = 0, refs = 0; ///< of `refs` below
+        wire::DeepLayout layout = wire::DeepLayout::NotTold; ///< of Saved
+        std::uint64_t elements = 0; ///< of Saved: the tensor's own; where its layout is told
     };
 
     std::int32_t device = 0;

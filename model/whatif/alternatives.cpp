@@ -122,6 +122,10 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             return {};
         return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
             "RMSprop", "Adagrad" };
+    case Change::Kind::Offload:
+        if (!usableDeepStep(trace))
+            return {};
+        return { "activations" };
     case Change::Kind::Batch:
     case Change::Kind::Sequence:
     case Change::Kind::Autocast:

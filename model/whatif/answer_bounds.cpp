@@ -113,6 +113,33 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
             : say("an estimate: it goes by what the deep step tells of one step");
 }
 
+/// That share of both bounds of a figure more, or so many bytes.
+void leaveRoom(Prediction& prediction, std::int64_t PeakFigures::*peak, double share, std::int64_t bytes)
+{
+    std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+    const auto moreOf = [&](std::int64_t figure) {
+        return std::max(bytes, static_cast<std::int64_t>(static_cast<double>(figure) * share));
+    };
+    least = std::max<std::int64_t>(least - moreOf(least), 0);
+    most += moreOf(most);
+}
+
+/// What saving on the host leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_offload.py that rules are made by.
+constexpr double kOffloadOff = 0.01, kOffloadReservedOff = 0.03;
+
+/// Adds what is saved on the host to an answer.
+void weighOffload(Prediction& prediction, const RunEdits& edits)
+{
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
+    prediction.uses.insert(prediction.uses.end(), edits.uses.begin(), edits.uses.end());
+    leaveRoom(prediction, &PeakFigures::requestedBytesPeak, kOffloadOff, 0);
+    leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kOffloadOff, 0);
+    leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kOffloadReservedOff, kSegmentBytes);
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+}
+
 /// Adds what ranks did to an answer.
 void weighSpread(Prediction& prediction, const SpreadRun& spread)
 {
@@ -121,18 +148,9 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
     // Segments are multiples of their smallest size; what is left of a large block is not split off, which
     // counts where it is not known when things happen.
     const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        const auto moreOf = [&](std::int64_t figure) {
-            const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
-            return std::max(share, bytes);
-        };
-        least = std::max<std::int64_t>(least - moreOf(least), 0);
-        most += moreOf(most);
-    };
-    widenPeak(&PeakFigures::requestedBytesPeak, 0);
-    widenPeak(&PeakFigures::allocatedBytesPeak, leftBytes);
-    widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
+    leaveRoom(prediction, &PeakFigures::requestedBytesPeak, spread.off, 0);
+    leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, spread.off, leftBytes);
+    leaveRoom(prediction, &PeakFigures::reservedBytesPeak, spread.off, kSegmentBytes);
     if (prediction.reason.empty())
         prediction.reason = spread.reason;
 }
@@ -186,6 +204,8 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
 {
     if (changes(scenario, Change::Kind::Checkpoint))
         weighDeep(prediction, scenario, rewrites.checkpoints);
+    if (changes(scenario, Change::Kind::Offload))
+        weighOffload(prediction, rewrites.offload);
     if (rewrites.spread)
         weighSpread(prediction, *rewrites.spread);
     if (rewrites.accumulation)

@@ -46,6 +46,12 @@ std::string_view ruleWord(BlockRule rule)
         return "communicated";
     case BlockRule::Sharded:
         return "sharded";
+    case BlockRule::Offloaded:
+        return "offloaded";
+    case BlockRule::BroughtBack:
+        return "brought_back";
+    case BlockRule::Gathered:
+        return "gathered";
     case BlockRule::NotAligned:
         break;
     }

@@ -21,7 +21,7 @@ enum class BlockRule : std::uint8_t {
     Undecided, ///< nothing tells what it is for: likely scaled, or as it is
     Linear, ///< recordings tell its size at each batch
     Squared, ///< goes with the square, as recordings tell, or as it is as large as pairs of items: scores of
-             ///< attention with the length, those of a contrastive loss with the batch
+    ///< attention with the length, those of a contrastive loss with the batch
     Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
     NotAligned, ///< the other recording, or the deep step, has no such block: as it is
     // Checkpointing:
@@ -36,8 +36,12 @@ enum class BlockRule : std::uint8_t {
     // Spread over ranks:
     Communicated, ///< for what ranks send each other: put in
     Sharded, ///< of a parameter or gradient another rank has the rest: the whole goes sooner
+    // Saved on the host:
+    Offloaded, ///< saved for backward on the host: goes when the program lets go of it
+    BroughtBack, ///< for what backward takes out of the host: put in
+    Gathered, ///< for what lies with gaps, on its way to the host: put in
 };
-inline constexpr std::size_t kBlockRules = 21;
+inline constexpr std::size_t kBlockRules = 24;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

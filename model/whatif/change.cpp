@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include "model/whatif/offload_choice.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/sharding.h"
 
@@ -119,6 +120,8 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Accumulate, "accumulate", "accumulate=K" },
+        { Change::Kind::Offload, "offload",
+            "offload=activations, offload=activations:CLASS or offload=activations:path:GLOB" },
     };
     return kKinds;
 }
@@ -194,6 +197,14 @@ Result<Change> Change::parse(std::string_view text)
             say("there are attention=math, attention=efficient, attention=flash and attention=cudnn, and "
                 "with "
                 "',causal' behind it masks are taken for causal ones"));
+    }
+    if (known->kind == Kind::Offload) {
+        if (isOffload(value))
+            return change;
+        return fail(Error::Kind::Usage,
+            say("--change '%1' names nothing that the host could keep for backward", text),
+            say("give offload=activations, or modules behind that, as offload=activations:Block or "
+                "offload=activations:path:blocks.*"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")

@@ -43,6 +43,7 @@ struct Change {
         Zero1,
         Fsdp,
         Accumulate, ///< so many forwards and backwards for a step of the optimizer
+        Offload, ///< what is saved for backward lies on the host: OffloadChoice
     };
 
     Kind kind = Kind::Batch;
@@ -62,8 +63,8 @@ struct Change {
 
     /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
     /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
-    /// "attention=flash", "attention=flash,causal", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage
-    /// names what is known.
+    /// "attention=flash", "attention=flash,causal", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4",
+    /// "offload=activations", "offload=activations:Block". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -113,12 +113,9 @@ void CheckpointRegions::changeDeaths(std::span<const CheckpointRegion* const> re
         const DeepMoment recorded = recordedDeath(*m_trace, block);
         if (recorded == kNeverInStep)
             continue;
-        DeepMoment own = recorded;
-        if (owners.isSaved) {
-            const auto program = m_owners->program.find(block);
-            own = std::min(recorded,
-                std::max(program == m_owners->program.end() ? owners.saved : program->second, owners.others));
-        }
+        const DeepMoment own = owners.isSaved
+            ? std::min(recorded, std::max(programsEnd(*m_owners, block, owners.saved), owners.others))
+            : recorded;
         const DeepMoment dies = std::max(own, owners.held);
         // Between the same two allocations it is all the same.
         if (dies != kNeverInStep

@@ -199,9 +199,13 @@ private:
 
     [[nodiscard]] const ShardUnit& unitOf(const Turn& turn) const { return m_units.units[turn.unit]; }
 
+    [[nodiscard]] std::int64_t shardBytes(const ShardedParameter& parameter) const
+    {
+        return parameter.shardElements(m_sharding.ranks) * parameter.itemBytes;
+    }
     [[nodiscard]] std::int64_t paddedBytes(const ShardedParameter& parameter) const
     {
-        return parameter.shardElements(m_sharding.ranks) * m_sharding.ranks * parameter.itemBytes;
+        return shardBytes(parameter) * m_sharding.ranks;
     }
 
     void gather(std::uint32_t unit, const DeepMoment& now)
@@ -210,11 +214,18 @@ private:
         if (state.gathered || state.inFlight || m_units.units[unit].parameters.empty())
             return;
         std::int64_t bytes = 0;
-        for (const std::uint32_t parameter : m_units.units[unit].parameters)
-            bytes = wrapAdd(bytes, paddedBytes(m_units.parameters[parameter]));
+        Blocks fromHost; // until the whole is being gathered
+        for (const std::uint32_t index : m_units.units[unit].parameters) {
+            const ShardedParameter& parameter = m_units.parameters[index];
+            bytes = wrapAdd(bytes, paddedBytes(parameter));
+            if (m_sharding.offloads)
+                fromHost.push_back(add(shardBytes(parameter), kGatherStream, now, BlockRule::BroughtBack));
+        }
         // One rank alone copies its parameters.
         state.inFlight
             = m_sharding.ranks > 1 ? add(bytes, kGatherStream, now, BlockRule::Communicated) : kNothing;
+        for (const std::size_t shard : fromHost)
+            let(shard, now);
     }
 
     /// In forward what was gathered stays until the next one has been.
@@ -386,7 +397,7 @@ private:
             m_edits.changes.push_back({ block, at(now), BlockRule::Sharded });
         const std::size_t shards = add(
             std::max<std::int64_t>(bytes / m_sharding.ranks, 1), kReduceStream, now, BlockRule::Sharded);
-        if (m_isFirst)
+        if (m_isFirst && !m_sharding.offloads)
             m_edits.added[shards].diesWith = *blocks.begin();
         else
             let(shards, now);
@@ -412,7 +423,7 @@ private:
     StepEdits m_edits;
 };
 
-/// Each unit's shards are made, and then its parameters go.
+/// Each unit's shards are made, and then its parameters go. Shards that lie on the host go right away.
 void makeShards(const DeviceTrace& trace, const ShardUnits& units, const Sharding& sharding, EventIndex made,
     RunEdits& edits)
 {
@@ -423,9 +434,13 @@ void makeShards(const DeviceTrace& trace, const ShardUnits& units, const Shardin
             const ShardedParameter& parameter = units.parameters[index];
             const BlockId block = BlockId::born(parameter.block);
             const DeepMoment dies = recordedDeath(trace, parameter.block);
-            edits.added.push_back({ parameter.shardElements(sharding.ranks) * parameter.itemBytes,
-                trace.blocks().birth(block), 0, { made, 0, order++ },
-                { dies == kNeverInStep ? RunEdits::Added::kNever : dies.event, 0, 0 } });
+            RunEdits::Added& shard = edits.added.emplace_back();
+            shard.bytes = parameter.shardElements(sharding.ranks) * parameter.itemBytes;
+            shard.like = trace.blocks().birth(block);
+            shard.born = { made, 0, order++ };
+            shard.dies = sharding.offloads
+                ? RunEdits::Place{ made, 0, order++ }
+                : RunEdits::Place{ dies == kNeverInStep ? RunEdits::Added::kNever : dies.event, 0, 0 };
         }
         for (const std::uint32_t index : unit.parameters) {
             const std::uint32_t block = units.parameters[index].block;

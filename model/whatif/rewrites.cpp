@@ -2,6 +2,7 @@
 #include "model/whatif/rewrites.h"
 
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/offload.h"
 #include "model/whatif/recorded_checkpoints.h"
 
 #include <algorithm>
@@ -28,6 +29,34 @@ Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
     return checkpointEdits(*run.trace, *run.steps, choices);
 }
 
+/// Refused: the host is to keep what another change has saved otherwise.
+Result<void> checkOffload(const Scenario& scenario)
+{
+    const auto offload = std::ranges::find(scenario.changes, Change::Kind::Offload, &Change::kind);
+    const auto other = std::ranges::find_if(scenario.changes,
+        [](const Change& change) { return change.kind == Change::Kind::Checkpoint || change.spreads(); });
+    if (offload == scenario.changes.end() || other == scenario.changes.end())
+        return {};
+    return fail(Error::Kind::Refused,
+        say("nothing tells what both save for backward on the host: --change '%1' and '%2' do not go "
+            "together",
+            offload->text, other->text),
+        say("ask for the one, or for the other; the program itself can do both: --confirm -- COMMAND"));
+}
+
+/// What the scenario saves on the host.
+Result<RunEdits> offloadOf(const RecordedRun& run, const Scenario& scenario)
+{
+    std::vector<OffloadChoice> choices;
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Offload)
+            if (auto choice = OffloadChoice::parse(change.value))
+                choices.push_back(std::move(*choice));
+    if (choices.empty())
+        return RunEdits{};
+    return offloadEdits(*run.trace, *run.steps, choices);
+}
+
 } // namespace
 
 bool changes(const Scenario& scenario, Change::Kind kind)
@@ -47,6 +76,7 @@ CheckpointChoices::CheckpointChoices(const Scenario& scenario)
 ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
 {
     RunEdits edits = checkpoints;
+    edits.append(offload);
     if (spread)
         edits.append(spread->edits);
     ProgramRun run = edited(std::move(sized), edits);
@@ -58,10 +88,16 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
 Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
 {
     Rewrites rewrites;
+    if (const auto goTogether = checkOffload(scenario); !goTogether)
+        return Failure(goTogether.error());
     auto edits = editsOf(run, scenario);
     if (!edits)
         return Failure(edits.error());
     rewrites.checkpoints = std::move(*edits);
+    auto offload = offloadOf(run, scenario);
+    if (!offload)
+        return Failure(offload.error());
+    rewrites.offload = std::move(*offload);
     const Change *last = nullptr, *spreading = nullptr;
     for (const Change& change : scenario.changes)
         if (change.kind == Change::Kind::Optimizer)

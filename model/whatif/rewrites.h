@@ -27,10 +27,11 @@ struct CheckpointChoices {
     bool takesAway = false; ///< the checkpoints that there are
 };
 
-/// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, then
-/// micro-steps, and then another optimizer, or what a rank has of it.
+/// What changes make of a run beside the sizes of its blocks: checkpoints, what lies on the host, and ranks,
+/// then micro-steps, and then another optimizer, or what a rank has of it.
 struct Rewrites {
     RunEdits checkpoints;
+    RunEdits offload; ///< empty: nothing lies on the host
     std::optional<SpreadRun> spread; ///< none: over no ranks
     std::optional<Accumulation> accumulation; ///< none: as many micro-steps as were recorded
     std::int64_t microSteps = 1;

@@ -2,6 +2,7 @@
 #include "model/whatif/run_edits.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace strata::model {
 
@@ -17,6 +18,19 @@ void insertFree(std::vector<Insertion>& insertions, std::uint32_t block, const R
     const EventIndex like = std::max<EventIndex>(at.event - 1, 0);
     insertions.push_back({ at, { Action::FreeRequested, block, like } });
     insertions.push_back({ at, { Action::FreeCompleted, block, like } });
+}
+
+/// What it has in a run whose blocks may have other sizes.
+std::int64_t bytesIn(const ProgramRun& run, const RunEdits::Added& added)
+{
+    if (added.sizedAs == RunEdits::Added::kOfItsOwn || added.sizedBytes <= 0
+        || run.blocks[added.sizedAs].bytes == added.sizedBytes)
+        return std::max<std::int64_t>(added.bytes, 1);
+    const double times
+        = static_cast<double>(run.blocks[added.sizedAs].bytes) / static_cast<double>(added.sizedBytes);
+    constexpr double kMost = static_cast<double>(std::int64_t{ 1 } << 62);
+    return static_cast<std::int64_t>(
+        std::llround(std::clamp(static_cast<double>(added.bytes) * times, 1.0, kMost)));
 }
 
 } // namespace
@@ -65,7 +79,7 @@ ProgramRun edited(ProgramRun run, const RunEdits& edits)
     }
     for (const RunEdits::Added& added : edits.added) {
         const auto block = static_cast<std::uint32_t>(run.blocks.size());
-        run.blocks.push_back({ std::max<std::int64_t>(added.bytes, 1), added.like, added.newStream });
+        run.blocks.push_back({ bytesIn(run, added), added.like, added.newStream });
         insertions.push_back(
             { added.born, { Action::Alloc, block, std::max<EventIndex>(added.born.event - 1, 0) } });
         if (added.dies.event != RunEdits::Added::kNever)

@@ -39,6 +39,11 @@ struct RunEdits {
         EventIndex like = 0; ///< the recorded alloc whose stream, pool, stack and phase it has
         std::uint16_t newStream = 0; ///< ProgramRun::Block
         Place born, dies; ///< `dies.event` kNever: it stays
+        /// The row of a block of `sizedBytes` as recorded, which it is as many times as large as; none: its
+        /// size is what it is.
+        std::uint32_t sizedAs = kOfItsOwn;
+        std::int64_t sizedBytes = 0;
+        static constexpr std::uint32_t kOfItsOwn = std::numeric_limits<std::uint32_t>::max();
     };
 
     std::vector<Move> moves; ///< of blocks that differ

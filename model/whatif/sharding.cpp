@@ -48,6 +48,11 @@ bool take(Sharding& sharding, std::string_view key, std::string_view value)
         sharding.reshardsAfterForward = truthOf(value);
         return sharding.reshardsAfterForward.has_value();
     }
+    if (key == "offload") {
+        const auto offloads = truthOf(value);
+        sharding.offloads = offloads.value_or(false);
+        return offloads.has_value();
+    }
     if (key == "modules") {
         sharding.modules = value;
         return !value.empty();
@@ -74,7 +79,9 @@ Result<Sharding> Sharding::parse(Kind kind, std::string_view text)
         if (equals == option.npos || !take(sharding, option.substr(0, equals), option.substr(equals + 1)))
             return fail(Error::Kind::Usage, say("'%1' is no option of how a training is spread", option),
                 kind == Kind::Fsdp
-                    ? say("there are reshard_after_forward=True or False, and modules=CLASS or CLASS+CLASS")
+                    ? say("there are reshard_after_forward=True or False, offload=True or False, and "
+                          "modules=CLASS "
+                          "or CLASS+CLASS")
                     : say("there are gradient_as_bucket_view=True or False, and bucket_cap_mb=N"));
         at = next;
     }

@@ -29,10 +29,12 @@ struct Sharding {
     std::optional<std::int64_t> bucketBytes; ///< bucket_cap_mb; none: 25 MiB, and 1 MiB for the first one
     // Of FSDP2:
     std::optional<bool> reshardsAfterForward; ///< none: all but the model itself
+    bool offloads
+        = false; ///< CPUOffloadPolicy: parameters, gradients and the optimizer's state lie on the host
     std::string modules; ///< classes with "+" between them; empty: modules that repeat
 
-    /// "8", "8,gradient_as_bucket_view=True", "8,reshard_after_forward=False,modules=Block". Usage: it is
-    /// not; names what there is.
+    /// "8", "8,gradient_as_bucket_view=True", "8,reshard_after_forward=False,modules=Block",
+    /// "8,offload=True". Usage: it is not; names what there is.
     [[nodiscard]] static Result<Sharding> parse(Kind kind, std::string_view text);
 };
 

@@ -35,9 +35,22 @@ bool isDataParallel(const Recording& recording)
     return false;
 }
 
+/// An optimizer that has nothing on the device.
+OptimizerShard onTheHost(const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups)
+{
+    OptimizerShard shard{ optimizer, std::vector<std::uint32_t>(groups.size()) };
+    shard.optimizer.parameters.clear();
+    for (RecordedOptimizer::Step& step : shard.optimizer.steps)
+        step.having.clear();
+    return shard;
+}
+
 Result<SpreadRun> fullySharded(
     const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
 {
+    if (sharding.offloads && sharding.ranks == 1)
+        return fail(Error::Kind::Refused, say("nothing tells what one rank alone brings back from the host"),
+            say("ask for two ranks or more, as fsdp=2,offload=True"));
     const auto deep = usableDeepStep(*run.trace);
     if (!deep)
         return Failure(deep.error());
@@ -55,10 +68,16 @@ Result<SpreadRun> fullySharded(
     spread.edits = std::move(*edits);
     spread.evidence = WhatIfEvidence::Deep;
     spread.off = kByDeepStepOff;
-    spread.shardOf = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
-                         const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
-        return units->shardOf(optimizer, groups, ranks);
-    };
+    if (sharding.offloads) // all of it on the host
+        spread.shardOf = [](const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
+            return onTheHost(optimizer, groups);
+        };
+    else
+        spread.shardOf
+            = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
+                  const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
+                  return units->shardOf(optimizer, groups, ranks);
+              };
     spread.reason = estimateBy("fully_shard", run.report->version);
     return spread;
 }

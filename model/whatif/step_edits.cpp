@@ -66,8 +66,17 @@ RunEdits inAllSteps(
                     continue;
                 dies = { recordedDeath(trace, with).event, 0, 0 };
             }
-            all.added.push_back({ added.bytes, added.like, added.newStream,
-                there({ added.born.event, added.born.row, 0 }), dies });
+            RunEdits::Added& made = all.added.emplace_back(RunEdits::Added{ added.bytes, added.like,
+                added.newStream, there({ added.born.event, added.born.row, 0 }), dies });
+            if (added.sizedAs) {
+                made.sizedAs = step.blockOf(*added.sizedAs);
+                made.sizedBytes = bytesOf(*added.sizedAs);
+                if (made.sizedAs == AlignedStep::kNone) {
+                    sums.add(BlockRule::NotAligned, added.bytes);
+                    all.added.pop_back();
+                    continue;
+                }
+            }
             sums.add(added.rule, added.bytes);
         }
         for (const std::uint32_t row : edits.removed) {
@@ -117,6 +126,12 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
     return fail(Error::Kind::Refused,
         say("the recording has no deep step, which tells what is saved for backward and who has it"),
         say("record the program with one: strata record --deep-step 3 -- COMMAND"));
+}
+
+DeepMoment programsEnd(const StepOwners& owners, std::uint32_t block, const DeepMoment& saved)
+{
+    const auto program = owners.program.find(block);
+    return program == owners.program.end() ? saved : program->second;
 }
 
 DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block)

@@ -38,6 +38,8 @@ struct StepEdits {
         DeepMoment born, dies;
         std::optional<std::uint32_t> diesWith; ///< in each step the block that this one goes with
         BlockRule rule = BlockRule::Communicated;
+        std::optional<std::uint32_t>
+            sizedAs; ///< as RunEdits::Added; where a step has not that, nor has it this
     };
     std::vector<Change> changes;
     std::vector<Added> added;
@@ -54,6 +56,9 @@ struct StepEdits {
 
 /// The deep step of this device that is to be used. Refused: there is none, or it says why it is not.
 [[nodiscard]] Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace);
+
+/// When the program lets go of a block that is saved for the last time at `saved`, as far as it is seen.
+[[nodiscard]] DeepMoment programsEnd(const StepOwners& owners, std::uint32_t block, const DeepMoment& saved);
 
 /// When the program gives a block of the trace back, as recorded; kNeverInStep: it does not.
 [[nodiscard]] DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/step_owners.h"
 
+#include "model/analysis/work/operator_inputs.h"
 #include "model/whatif/live_blocks.h"
 
 #include <algorithm>
@@ -17,6 +18,16 @@ void extend(std::optional<DeepMoment>& until, const DeepMoment& moment)
     until = until ? std::max(*until, moment) : moment;
 }
 
+/// Of a tensor that is saved; below 0: not told, or beyond all measure.
+std::int64_t bytesOf(const DeepStep::Row& row, std::string_view type)
+{
+    constexpr std::uint64_t kMostElements = std::uint64_t{ 1 } << 48;
+    const std::int64_t each = elementTypeOf(type).bytes;
+    return row.layout == wire::DeepLayout::NotTold || each == 0 || row.elements > kMostElements
+        ? -1
+        : static_cast<std::int64_t>(row.elements) * each;
+}
+
 class Reading {
 public:
     Reading(const DeviceTrace& trace, const DeepStep& step)
@@ -30,6 +41,8 @@ public:
     Result<StepOwners> read()
     {
         EventIndex at = m_step.beginEvent;
+        if (!m_step.rows.empty())
+            m_owners.thread = m_step.rows.front().thread;
         for (std::size_t index = 0; index < m_step.rows.size(); ++index) {
             const DeepStep::Row& row = m_step.rows[index];
             const bool isWithin = row.event >= at && row.event <= m_step.endEvent
@@ -60,6 +73,11 @@ private:
         bool isSeen = false, isGone = false;
         std::uint32_t block = kNoBlock;
         std::uint32_t hold = kNoHold; ///< it comes of what that unpacked
+        bool isOfUse = false; ///< its last use, which is not over: more than the tensor that was handed over
+    };
+    struct OpenUse {
+        std::uint32_t hold = kNoHold;
+        std::size_t use = 0;
     };
 
     void take(const DeepStep::Row& row, const DeepMoment& now)
@@ -69,11 +87,13 @@ private:
         case Kind::Operator:
             if (isOfModel(row))
                 m_casting.insert(row.thread);
+            m_running[row.thread].emplace_back();
             for (const std::uint32_t tensor : m_step.refsOf(row))
                 if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
                     m_owners.takes.push_back({ now, row.thread, block });
             break;
         case Kind::Returns:
+            returns(row.thread, now);
             for (const std::uint32_t tensor : m_step.refsOf(row))
                 if (!m_seen[tensor].isSeen && see(tensor, kNoHold) != kNoBlock
                     && m_casting.erase(row.thread) > 0)
@@ -124,9 +144,21 @@ private:
         seen.hold = hold;
         // A tensor of what backward has taken out already is one of its operators'.
         if (const auto unpacked = m_unpacked.find(seen.block);
-            hold == kNoHold && unpacked != m_unpacked.end())
+            hold == kNoHold && unpacked != m_unpacked.end()) {
             seen.hold = unpacked->second;
+            seen.isOfUse = !m_owners.holds[seen.hold].released;
+        }
         return seen.block;
+    }
+
+    void returns(std::uint32_t thread, const DeepMoment& now)
+    {
+        std::vector<std::vector<OpenUse>>& running = m_running[thread];
+        if (running.empty())
+            return;
+        for (const OpenUse& open : running.back())
+            m_owners.holds[open.hold].uses[open.use].returned = now;
+        running.pop_back();
     }
 
     void letGo(Seen& seen, const DeepMoment& now)
@@ -135,7 +167,10 @@ private:
         if (seen.block == kNoBlock)
             return;
         if (seen.hold != kNoHold) {
-            extend(m_owners.holds[seen.hold].used, now);
+            StepOwners::Hold& hold = m_owners.holds[seen.hold];
+            extend(hold.used, now);
+            if (seen.isOfUse)
+                extend(hold.uses.back().gone, now);
         } else {
             DeepMoment& until = m_owners.program[seen.block];
             until = std::max(until, now);
@@ -147,8 +182,13 @@ private:
         StepOwners::Hold hold;
         hold.thread = row.thread;
         hold.saved = now;
-        if (const auto refs = m_step.refsOf(row); !refs.empty())
-            hold.block = m_live.at(m_step.tensors[refs.front()].address);
+        hold.layout = row.layout;
+        if (const auto refs = m_step.refsOf(row); !refs.empty()) {
+            const DeepStep::Tensor& tensor = m_step.tensors[refs.front()];
+            hold.block = m_live.at(tensor.address);
+            hold.bytes = bytesOf(
+                row, tensor.type.valid() ? m_trace.recording().strings[tensor.type] : std::string_view());
+        }
         m_holds[row.saved] = static_cast<std::uint32_t>(m_owners.holds.size());
         m_owners.holds.push_back(hold);
     }
@@ -159,6 +199,9 @@ private:
         if (found == m_holds.end())
             return;
         StepOwners::Hold& hold = m_owners.holds[found->second];
+        if (std::vector<std::vector<OpenUse>>& running = m_running[row.thread]; !running.empty())
+            running.back().push_back({ found->second, hold.uses.size() });
+        hold.uses.push_back({ now, {}, {} });
         if (!hold.unpacked)
             hold.unpacked = now;
         if (hold.block != kNoBlock)
@@ -218,6 +261,8 @@ private:
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_unpacked; // by block, the last one
     boost::unordered_flat_map<std::uint32_t, std::vector<std::size_t>> m_within; // by thread
     boost::unordered_flat_set<std::uint32_t> m_casting; // threads, until what that makes is seen
+    // By thread, of each operator that has not returned: what was unpacked in it itself.
+    boost::unordered_flat_map<std::uint32_t, std::vector<std::vector<OpenUse>>> m_running;
     StepOwners m_owners;
 };
 

@@ -43,6 +43,19 @@ struct StepOwners {
         std::optional<DeepMoment> unpacked; ///< the first time
         std::optional<DeepMoment> used; ///< nobody has what was unpacked any more
         std::optional<DeepMoment> released;
+        /// Each time that it is unpacked, by a function of backward.
+        struct Use {
+            DeepMoment from;
+            std::optional<DeepMoment> gone; ///< the last of its tensors that operators take
+            std::optional<DeepMoment> returned; ///< the function
+
+            /// Nobody has what was unpacked any more, as far as it is seen. A function that hands it to no
+            /// operator which is seen has it until it returns.
+            [[nodiscard]] std::optional<DeepMoment> end() const { return gone ? gone : returned; }
+        };
+        std::vector<Use> uses;
+        wire::DeepLayout layout = wire::DeepLayout::NotTold;
+        std::int64_t bytes = 0; ///< of the tensor's own elements; below 0: not told, or of no known type
     };
     /// A forward of a module.
     struct Window {
@@ -58,6 +71,7 @@ struct StepOwners {
         std::uint32_t block = kNoBlock;
     };
 
+    std::uint32_t thread = 0; ///< that steps: of the first row
     std::vector<Hold> holds; ///< in the order in which they were saved
     std::vector<Window> windows; ///< in the order in which they are entered; those that are left
     std::vector<Take> takes; ///< in order

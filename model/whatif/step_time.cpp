@@ -297,6 +297,8 @@ private:
             return unknown(say("how long it takes with other sequences is not known"));
         if (!changeMicroSteps())
             return false;
+        if (changes(Change::Kind::Offload))
+            return unknown(say("how long copies to the host and back take is not known"));
         if (changes(Change::Kind::Autocast) || changes(Change::Kind::Type))
             return unknown(say("how long kernels take with other types is not known"));
         if (changes(Change::Kind::Attention))

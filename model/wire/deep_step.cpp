@@ -30,6 +30,12 @@ void encodeDeepStep(const DeepStepChunk& chunk, Bytes& out)
         writer.varint(row.tensors);
     writer.varint(chunk.refs.size());
     writeDifferences(writer, chunk.refs, 0, [](std::uint32_t ref) { return ref; });
+    for (const DeepRow& row : chunk.rows)
+        if (row.kind == DeepKind::Saved)
+            writer.byte(static_cast<std::uint8_t>(row.layout));
+    for (const DeepRow& row : chunk.rows)
+        if (row.kind == DeepKind::Saved)
+            writer.varint(row.elements);
 }
 
 bool decodeDeepStep(std::span<const std::byte> payload, DeepStepChunk& chunk)
@@ -67,6 +73,15 @@ bool decodeDeepStep(std::span<const std::byte> payload, DeepStepChunk& chunk)
     readDifferences(in, chunk.refs, 0, [&](std::uint32_t& ref, std::uint64_t number) {
         fits = narrow(number, ref) && ref < chunk.tensors.size() && fits;
     });
+    if (!in.ok() || in.atEnd()) // an earlier Strata did not tell more
+        return in.ok() && fits && named == chunk.refs.size();
+    for (DeepRow& row : chunk.rows)
+        if (row.kind == DeepKind::Saved)
+            if (const std::uint8_t layout = in.byte(); layout <= 2)
+                row.layout = static_cast<DeepLayout>(layout);
+    for (DeepRow& row : chunk.rows)
+        if (row.kind == DeepKind::Saved)
+            row.elements = in.varint();
     return in.ok() && fits && named == chunk.refs.size();
 }
 

@@ -16,7 +16,7 @@ enum class DeepKind : std::uint8_t {
     Operator = 0, ///< begins, with the tensors that it takes; `name`: "aten::addmm"
     Returns = 1, ///< the operator that began last and has not returned yet, with what it returns
     Gone = 2, ///< nobody has a tensor any more, but who saved it for backward
-    Saved = 3, ///< for backward, under the number `saved`: a tensor
+    Saved = 3, ///< for backward, under the number `saved`: a tensor, of `elements`
     Unpacked = 4, ///< backward has taken out what was saved: a tensor of its own, which is Gone in turn
     Released = 5, ///< nobody has what was saved any more
     Enters = 6, ///< the forward of a module begins, with the tensors that it takes; `name`: its path,
@@ -33,6 +33,13 @@ struct DeepTensorRow {
     friend bool operator==(const DeepTensorRow&, const DeepTensorRow&) = default;
 };
 
+/// How the elements of a tensor that is saved lie.
+enum class DeepLayout : std::uint8_t {
+    NotTold = 0,
+    InOrder = 1, ///< the last dimension first, without gaps: torch.Tensor.is_contiguous()
+    Otherwise = 2, ///< as those of a transposed or an expanded one
+};
+
 struct DeepRow {
     DeepKind kind = DeepKind::Operator;
     std::uint32_t thread = 0; ///< as the operating system counts
@@ -40,6 +47,8 @@ struct DeepRow {
     std::uint32_t name = kNone, detail = kNone; ///< strings
     std::uint32_t saved = kNone; ///< of Saved, Unpacked, Released
     std::uint32_t tensors = 0; ///< how many, of DeepStepChunk::refs: those of the rows before come before
+    DeepLayout layout = DeepLayout::NotTold; ///< of Saved
+    std::uint64_t elements = 0; ///< of Saved, as the tensor counts them; where its layout is told
 
     friend bool operator==(const DeepRow&, const DeepRow&) = default;
 };

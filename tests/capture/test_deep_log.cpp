@@ -113,6 +113,51 @@ TEST_F(DeepLogTest, WhatIsSavedHasItsNumberAndIsNoTensorOfTheProgram)
     EXPECT_EQ(step->chunk.rows[4].thread, 78u);
 }
 
+TEST_F(DeepLogTest, WhatIsSavedTellsItsElementsAndHowTheyLie)
+{
+    using Numbers = std::vector<std::int64_t>;
+    struct Case {
+        Numbers sizes, strides;
+        std::uint64_t elements;
+        wire::DeepLayout layout;
+    };
+    const Case cases[] = { { { 2, 3 }, { 3, 1 }, 6, wire::DeepLayout::InOrder },
+        { { 3, 2 }, { 1, 3 }, 6, wire::DeepLayout::Otherwise },
+        { { 4, 1, 5 }, { 5, 77, 1 }, 20, wire::DeepLayout::InOrder },
+        { { 8, 5 }, { 0, 1 }, 40, wire::DeepLayout::Otherwise },
+        { { 0, 5 }, { 9, 9 }, 0, wire::DeepLayout::InOrder }, { {}, {}, 1, wire::DeepLayout::InOrder } };
+    for (const Case& one : cases) {
+        hook::DeepTensor held = tensor(3);
+        held.sizes = one.sizes.data();
+        held.strides = one.strides.data();
+        static constexpr std::int64_t kNone = 0;
+        if (one.sizes.empty())
+            held.sizes = held.strides = &kNone;
+        held.dimensions = static_cast<std::uint32_t>(one.sizes.size());
+        m_log.addSaved(DeepKind::Saved, 0, &held, 77);
+    }
+    hook::DeepTensor other = tensor(3); // another type there
+    other.type = "long int";
+    m_log.addSaved(DeepKind::Saved, 1, &other, 77);
+    m_log.end();
+    auto step = m_log.take();
+    wire::Bytes bytes;
+    wire::encodeDeepStep(step->chunk, bytes);
+    wire::DeepStepChunk read;
+    ASSERT_TRUE(wire::decodeDeepStep(bytes, read));
+    EXPECT_EQ(read.rows, step->chunk.rows);
+    for (std::size_t i = 0; i < std::size(cases); ++i) {
+        EXPECT_EQ(read.rows[i].elements, cases[i].elements) << i;
+        EXPECT_EQ(read.rows[i].layout, cases[i].layout) << i;
+    }
+    EXPECT_EQ(read.rows.back().layout, wire::DeepLayout::NotTold);
+    EXPECT_NE(read.refs.back(), read.refs.front());
+    // An earlier file ends before that.
+    bytes.resize(bytes.size() - 2 * read.rows.size());
+    ASSERT_TRUE(wire::decodeDeepStep(bytes, read));
+    EXPECT_EQ(read.rows.front().layout, wire::DeepLayout::NotTold);
+}
+
 TEST_F(DeepLogTest, ModulesHaveNamesAndTensors)
 {
     const std::vector tensors{ tensor(1), tensor(2) };

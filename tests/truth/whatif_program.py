@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --length, with sequences of that
 length, or pictures with sides of it; with --checkpoint, with
-torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
-folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --attention, attention as a word of attention.py has
-it; with --capacity, with no more than that of the device for PyTorch, and status 3 where that is not enough.
+torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --offload, with
+torch.autograd.graph.save_on_cpu around forward and loss (activations), or around each call in training of modules of a class, or of a path
+(activations:CLASS, activations:path:GLOB); with --code, with that file of the folder WHATIF_CODE run right after the model was made, as if
+it were pasted there; with --attention, attention as a word of attention.py has it; with --capacity, with no more than that of the device
+for PyTorch, and status 3 where that is not enough.
 
-usage: whatif_program.py ITEMS [--attention WORD] [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N]
-                         [--optimizer NAME] [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--attention WORD] [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--offload WHAT] [--code NAME]
+                         FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
 """
 import fnmatch
 import os
@@ -80,6 +82,33 @@ def with_checkpoints(chosen):
         return known.get(module, "")
 
 
+def with_offload(what):
+    """As a person would write it around forward and loss, or in the forward of what has those modules."""
+    _, _, chosen = what.partition(":")
+    if not chosen:
+        loss = roles_program.Trainer.loss
+
+        def on_host(self, *arguments, **options):
+            with torch.autograd.graph.save_on_cpu(pin_memory=True):
+                return loss(self, *arguments, **options)
+        roles_program.Trainer.loss = on_host
+        return
+    plain, known = torch.nn.Module.__call__, {}
+
+    def is_chosen(module):
+        if not chosen.startswith("path:"):
+            return type(module).__name__ == chosen
+        known.update({part: name for name, part in module.named_modules()} if not known else {})
+        return fnmatch.fnmatch(known.get(module, ""), chosen[len("path:"):])
+
+    def call(module, *inputs, **named):
+        if not is_chosen(module) or not module.training or not torch.is_grad_enabled():
+            return plain(module, *inputs, **named)
+        with torch.autograd.graph.save_on_cpu(pin_memory=True):
+            return plain(module, *inputs, **named)
+    torch.nn.Module.__call__ = call
+
+
 def with_code(family, name):
     make = roles_program.roles_models.FAMILIES[family]
     with open(os.path.join(os.environ["WHATIF_CODE"], name), encoding="utf-8") as file:
@@ -110,6 +139,9 @@ def train(items, words):
         length, words = int(words[1]), words[2:]
     if words[0] == "--checkpoint":
         with_checkpoints(words[1])
+        words = words[2:]
+    if words[0] == "--offload":
+        with_offload(words[1])
         words = words[2:]
     code = None
     if words[0] == "--code":

@@ -82,8 +82,9 @@ def spread_ddp(trainer, options):
 
 def spread_fsdp(trainer, options):
     """As `strata dryrun --change fsdp` does: blocks, then the model."""
-    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard
     more = {key: value for key, value in options.items() if key == "reshard_after_forward"}
+    more |= {"offload_policy": CPUOffloadPolicy()} if options.get("offload") else {}
     for block in dryrun_fsdp.find_blocks(trainer.model, options.get("modules"), torch.nn):
         fully_shard(block, **more)
     fully_shard(trainer.model, **more)

@@ -101,6 +101,12 @@ QString rule(model::BlockRule rule)
         return Words::tr("for what ranks send each other: put in");
     case model::BlockRule::Sharded:
         return Words::tr("spread over ranks: the whole goes sooner");
+    case model::BlockRule::Offloaded:
+        return Words::tr("kept for backward on the host: go when the program lets go of them");
+    case model::BlockRule::BroughtBack:
+        return Words::tr("what backward takes back from the host: put in");
+    case model::BlockRule::Gathered:
+        return Words::tr("what lies with gaps, on its way to the host: put in");
     }
     return {};
 }

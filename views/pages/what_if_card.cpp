@@ -179,6 +179,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Attention: // asked for on the command line
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
+    case model::Change::Kind::Offload:
         break;
     case model::Change::Kind::Accumulate:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),

@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/change.h"
 
 #include "model/whatif/change.h"
+#include "model/whatif/offload_choice.h"
 
 #include <charconv>
 #include <cstdint>
@@ -53,12 +54,14 @@ model::Result<void> checkChange(std::string_view change)
     const bool known = ((kind == "amp" || kind == "dtype") && (value == "bf16" || value == "fp16"))
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
         || (kind == "attention" && model::isAttention(value)) || (kind == "accumulate" && isMicroSteps(value))
+        || (kind == "offload" && model::isOffload(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
             model::say("there are amp=bf16, amp=fp16, dtype=bf16, dtype=fp16, "
                        "checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
-                       "attention=math|efficient|flash|cudnn[,causal], accumulate=K, fsdp[=MODULE_CLASS]"));
+                       "attention=math|efficient|flash|cudnn[,causal], accumulate=K, "
+                       "offload=activations[:MODULE_CLASS|:path:GLOB], fsdp[=MODULE_CLASS]"));
     return {};
 }
 

@@ -131,7 +131,8 @@ public:
                "What is another: batch=N items, or batch=xF times as many; sequence=N or sequence=xF, the "
                "length of sequences; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
-               "accumulate=K micro-steps; "
+               "accumulate=K micro-steps; offload=activations, offload=activations:CLASS or "
+               "offload=activations:path:GLOB, what is saved for backward lies on the host; "
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; of --confirm alone amp=bf16, or "
                "dtype=bf16 (also fp16); one after the other")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--bf16] [--checkpoint] [--optimizer NAME] [--parallel ddp|fsdp] [--loop LOOP]
+usage: program_change.py [--amp] [--bf16] [--checkpoint] [--offload] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
 """
 import argparse
 import contextlib
@@ -17,8 +17,9 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--amp", action="store_true")
 parser.add_argument("--bf16", action="store_true")
 parser.add_argument("--checkpoint", action="store_true")
+parser.add_argument("--offload", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
-parser.add_argument("--parallel", choices=("ddp", "fsdp"))
+parser.add_argument("--parallel", choices=("ddp", "fsdp", "fsdp_on_host"))
 parser.add_argument("--loop", choices=("plain", "accumulate", "evaluate", "gan"), default="plain")
 arguments = parser.parse_args()
 
@@ -61,8 +62,11 @@ class Net(nn.Module):
         return self.head(x)
 
 
-def precision():
-    return torch.autocast("cuda", dtype=torch.bfloat16) if arguments.amp else contextlib.nullcontext()
+@contextlib.contextmanager
+def forward():
+    with torch.autocast("cuda", dtype=torch.bfloat16) if arguments.amp else contextlib.nullcontext():
+        with torch.autograd.graph.save_on_cpu(pin_memory=True) if arguments.offload else contextlib.nullcontext():
+            yield
 
 
 def typed(x):
@@ -73,14 +77,18 @@ def spread(model):
     """Over ranks, as --parallel says."""
     if arguments.parallel == "ddp":
         return nn.parallel.DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])
-    if arguments.parallel == "fsdp":
+    if arguments.parallel:
         try:
             from torch.distributed.fsdp import fully_shard
         except ImportError:  # before 2.6
             from torch.distributed._composable.fsdp import fully_shard
+        options = {}
+        if arguments.parallel == "fsdp_on_host":
+            from torch.distributed.fsdp import CPUOffloadPolicy
+            options = {"offload_policy": CPUOffloadPolicy()}
         for block in model.blocks:
-            fully_shard(block)
-        fully_shard(model)
+            fully_shard(block, **options)
+        fully_shard(model, **options)
     return model
 
 
@@ -94,7 +102,7 @@ second = OPTIMIZERS[arguments.optimizer](other.parameters())
 for step in range(3):
     if arguments.loop == "gan":
         noise = typed(torch.randn(64, 96, device="cuda"))
-        with precision():
+        with forward():
             loss = net(other(noise)).float().mean()
         second.zero_grad()
         loss.backward()
@@ -102,7 +110,7 @@ for step in range(3):
     for _ in range(2 if arguments.loop == "accumulate" else 1):
         x, y = torch.randn(512, 320, device="cuda"), torch.randint(1000, (512,), device="cuda")
         x = typed(x)
-        with precision():
+        with forward():
             loss = criterion(net(x), y) / 2
         loss.backward()
     optimizer.step()
@@ -110,7 +118,7 @@ for step in range(3):
     if arguments.loop == "evaluate":
         net.eval()
         with torch.no_grad():
-            with precision():
+            with forward():
                 predicted = net(typed(torch.randn(2048, 320, device="cuda")))
             accuracy = (predicted.argmax(1) == 1).float().mean()
         net.train()

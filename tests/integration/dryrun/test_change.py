@@ -31,6 +31,10 @@ CASES = [
     (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
     (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),
     (["checkpoint=path:blocks.[0-3]"], ALONE, [([], ["--checkpoint"])]),
+    (["offload=activations"], ALONE, [([], ["--offload"]), (["--loop", "gan"], ["--loop", "gan", "--offload"])]),
+    (["offload=activations", "checkpoint=Block", "amp=bf16"], ALONE,
+     [(["--loop", "evaluate"], ["--loop", "evaluate", "--checkpoint", "--amp", "--offload"])]),
+    (["fsdp=Block,offload=True"], LAST, [(["--parallel", "ddp"], ["--parallel", "fsdp_on_host"])]),
     (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], LAST,
      [(["--parallel", "ddp", "--loop", "gan"],
        ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"])]),
@@ -91,8 +95,8 @@ def hold(strata, python, case, by_hand, failures):
 
 
 def known_to(python, case):
-    """Adafactor came with PyTorch 2.5."""
-    return "adafactor" not in str(case) or version(python) >= [2, 5]
+    """Adafactor came with PyTorch 2.5, and torch.distributed.fsdp.fully_shard with 2.6."""
+    return ("adafactor" not in str(case) or version(python) >= [2, 5]) and ("on_host" not in str(case) or version(python) >= [2, 6])
 
 
 def test(arguments, python, failures):
@@ -111,7 +115,7 @@ def test(arguments, python, failures):
 def usage(arguments, python, failures):
     done = dryrun(arguments.strata, ["--change", "fsdp"], [python, PROGRAM])[0]
     failures.expect(python, "fsdp without ranks", (done.returncode, "--world-size 8" in done.stderr), (2, True))
-    for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "sideways", ""):
+    for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "offload=yes", "sideways", ""):
         done = dryrun(arguments.strata, ["--change", bad], [python, PROGRAM])[0]
         failures.expect(python, f"--change '{bad}'", (done.returncode, "there are amp=bf16" in done.stderr), (2, True))
 

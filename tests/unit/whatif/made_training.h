@@ -17,7 +17,7 @@
 namespace strata::test {
 
 /// A training in which every block has a count of those who have it, with a deep step, and the same training
-/// with checkpoints around its layers, done and not predicted.
+/// with checkpoints around its layers, or with what it saves on the host, done and not predicted.
 ///
 ///     layer(x): [saves x]  h = alloc  t = alloc, let go  [saves h]  y = alloc
 struct MadeTraining {
@@ -25,6 +25,8 @@ struct MadeTraining {
         std::uint64_t seed = 1;
         int layers = 3, steps = 5, deep = 3; ///< `deep` from 1 on; 0: none
         bool checkpointed = false;
+        bool offloaded = false;
+        bool hasGaps = false; ///< what is saved lies with gaps
         bool extraInFirstStep = false; ///< a workspace that stays
         bool evaluates = false; ///< before every other step, the deep one among them
         bool otherFirstStep = false; ///< in which all is larger, as where libraries try algorithms
@@ -64,6 +66,8 @@ struct MadeTraining {
                 deep.rows[row].name = recording.strings.intern(names.first);
                 deep.rows[row].detail = recording.strings.intern(names.second);
             }
+            for (model::DeepStep::Tensor& one : deep.tensors)
+                one.type = recording.strings.intern("float");
             recording.parts.get<model::DeepSteps>().steps.push_back(deep);
         }
         return trained;
@@ -94,11 +98,14 @@ private:
 
     int alloc(std::size_t size)
     {
+        return allocBytes(bytes[size] + (options.otherFirstStep && number == 1 ? options.unit : 0));
+    }
+    int allocBytes(std::int64_t asked)
+    {
         const auto apart = static_cast<std::uint64_t>(128 * options.unit);
         std::uint64_t address = apart;
         while (!used.insert(address).second)
             address += apart;
-        const std::int64_t asked = bytes[size] + (options.otherFirstStep && number == 1 ? options.unit : 0);
         blocks.push_back({ asked, address, 1 });
         log("alloc", blocks.back());
         live += asked;
@@ -159,9 +166,18 @@ private:
     };
     Saved save(const Tensor& it)
     {
-        if (!options.checkpointed) { // else a checkpoint sees what is saved, and nobody behind it
+        const std::int64_t size = blocks[static_cast<std::size_t>(it.block)].bytes;
+        if (options.offloaded) {
+            if (options.hasGaps)
+                drop(allocBytes(size));
+        } else if (!options.checkpointed) { // else a checkpoint sees what is saved, and nobody behind it
             const std::uint32_t at = isDeep() ? tensor(it.block) : 0;
-            row(Kind::Saved, { at }, saves);
+            const std::size_t saved = row(Kind::Saved, { at }, saves);
+            if (isDeep()) {
+                deep.rows[saved].layout
+                    = options.hasGaps ? wire::DeepLayout::Otherwise : wire::DeepLayout::InOrder;
+                deep.rows[saved].elements = static_cast<std::uint64_t>(size) / 4;
+            }
             own(it.block);
         }
         return { it.block, saves++ };
@@ -218,17 +234,24 @@ private:
     void use(const Saved& saved, int again, std::size_t size)
     {
         const int block = again < 0 ? saved.block : again;
-        const bool isSeen = isDeep() && !options.checkpointed;
+        const bool isSeen = isDeep() && !options.checkpointed && !options.offloaded;
         const std::uint32_t unpacked = isSeen ? tensor(block) : 0;
-        if (isSeen)
+        const int back = options.offloaded ? allocBytes(blocks[static_cast<std::size_t>(block)].bytes) : -1;
+        if (isSeen) {
+            row(Kind::Operator, {});
             row(Kind::Unpacked, { unpacked }, saved.number);
+        }
         const int gradient = alloc(size);
-        if (isSeen)
+        if (isSeen) {
+            row(Kind::Returns, {});
             row(Kind::Gone, { unpacked });
+        }
+        if (back >= 0)
+            drop(back);
         if (options.checkpointed && again >= 0) // nobody else has the copy
             drop(block);
         const int sum = options.addsUp ? alloc(size + 1) : -1;
-        if (!options.checkpointed)
+        if (!options.checkpointed && !options.offloaded)
             drop(block);
         if (isSeen)
             row(Kind::Released, {}, saved.number);

@@ -39,6 +39,20 @@ TEST(Change, IsModulesThatAreCheckpointed)
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
+TEST(Change, IsWhatTheHostKeepsForBackward)
+{
+    for (const char* const text :
+        { "offload=activations", "offload=activations:Block", "offload=activations:path:blocks.*" }) {
+        const auto change = Change::parse(text);
+        ASSERT_TRUE(change) << text;
+        EXPECT_EQ(change->kind, Change::Kind::Offload);
+        EXPECT_EQ("offload=" + change->value, text);
+    }
+    for (const char* const wrong : { "offload", "offload=", "offload=yes",
+             "offload=activations:", "offload=activationsBlock", "offload=activations:path:" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
+}
+
 TEST(Change, IsATypeOfAutocastOrOfAll)
 {
     EXPECT_EQ(Change::parse("amp=bf16")->kind, Change::Kind::Autocast);

@@ -307,6 +307,20 @@ TEST(FullySharded, KeepsParametersWhereItDoesNotReshard)
         << text;
 }
 
+TEST(FullySharded, BringsItsPartsFromTheHost)
+{
+    const LayeredTraining training;
+    const std::string text = training.with("fsdp=4,modules=Layer,offload=True");
+    const std::string shards
+        = "+400 +40 +400 +40 +200 +120 -120 +12 -12 -400 -40 +120 -120 +12 -12 -400 -40 +52 -52 -200 ";
+    const std::string forward
+        = "+64 +52@1 +208@1 -52@1 +208 +120@1 +12@1 +528@1 -120@1 -12@1 -208@1 +480 +48 +100 ";
+    EXPECT_TRUE(text.starts_with(shards + forward)) << text;
+    EXPECT_NE(text.find("+528 -400 -40 +132@2 -132@2 "), std::string::npos) << text;
+    EXPECT_NE(text.find("+208 -200 +52@2 -52@2 "), std::string::npos) << text;
+    EXPECT_NE(training.refusal("fsdp=1,offload=True").find("one rank alone"), std::string::npos);
+}
+
 TEST(FullySharded, OfOneRankGathersNothing)
 {
     const LayeredTraining training;
