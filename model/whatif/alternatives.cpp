@@ -129,6 +129,8 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:
+    case Change::Kind::Remove:
+    case Change::Kind::Free:
         break;
     }
     return {};

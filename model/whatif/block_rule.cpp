@@ -46,6 +46,10 @@ std::string_view ruleWord(BlockRule rule)
         return "communicated";
     case BlockRule::Sharded:
         return "sharded";
+    case BlockRule::Removed:
+        return "removed";
+    case BlockRule::Freed:
+        return "freed";
     case BlockRule::NotAligned:
         break;
     }

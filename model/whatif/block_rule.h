@@ -36,8 +36,11 @@ enum class BlockRule : std::uint8_t {
     // Spread over ranks:
     Communicated, ///< for what ranks send each other: put in
     Sharded, ///< of a parameter or gradient another rank has the rest: the whole goes sooner
+    // Another line in the program:
+    Removed, ///< the place that asked for it is not there: not asked for
+    Freed, ///< the program lets go of it behind its last use
 };
-inline constexpr std::size_t kBlockRules = 21;
+inline constexpr std::size_t kBlockRules = 23;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -272,8 +272,8 @@ Result<Prediction> predictItself(
     const auto rewrites = rewritesOf(run, scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->spread || rewrites->accumulation
-        || rewrites->optimizer) {
+    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->removed || rewrites->freed
+        || rewrites->spread || rewrites->accumulation || rewrites->optimizer) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());

@@ -69,15 +69,21 @@ private:
         case Kind::Operator:
             if (isOfModel(row))
                 m_casting.insert(row.thread);
+            ++m_calls[row.thread].depth;
             for (const std::uint32_t tensor : m_step.refsOf(row))
-                if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock) {
                     m_owners.takes.push_back({ now, row.thread, block });
+                    use(row.thread, tensor);
+                }
             break;
         case Kind::Returns:
-            for (const std::uint32_t tensor : m_step.refsOf(row))
+            for (const std::uint32_t tensor : m_step.refsOf(row)) {
                 if (!m_seen[tensor].isSeen && see(tensor, kNoHold) != kNoBlock
                     && m_casting.erase(row.thread) > 0)
                     m_owners.casts.insert(m_seen[tensor].block);
+                use(row.thread, tensor);
+            }
+            returned(m_calls[row.thread], now);
             break;
         case Kind::Gone:
             for (const std::uint32_t tensor : m_step.refsOf(row))
@@ -111,6 +117,31 @@ private:
                    return block == kNoBlock
                        || m_trace.blocks().birth(BlockId::born(block)) < m_step.beginEvent;
                });
+    }
+
+    /// Operators of a thread that have begun, and what they work with.
+    struct Calls {
+        std::size_t depth = 0;
+        std::vector<std::uint32_t> blocks;
+    };
+
+    void use(std::uint32_t thread, std::uint32_t tensor)
+    {
+        const Seen& seen = m_seen[tensor];
+        if (seen.block != kNoBlock && seen.hold == kNoHold)
+            m_calls[thread].blocks.push_back(seen.block);
+    }
+
+    /// Where the outermost one ends, all that they worked with has been used.
+    void returned(Calls& calls, const DeepMoment& now)
+    {
+        if (calls.depth > 0)
+            --calls.depth;
+        if (calls.depth > 0)
+            return;
+        for (const std::uint32_t block : calls.blocks)
+            m_owners.lastUses[block] = now;
+        calls.blocks.clear();
     }
 
     /// The block of a tensor, which stays the one that it had when it was first seen.
@@ -181,7 +212,8 @@ private:
     void leave(const DeepStep::Row& row, const DeepMoment& now)
     {
         for (const std::uint32_t tensor : m_step.refsOf(row))
-            see(tensor, kNoHold);
+            if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                m_owners.lastUses[block] = now;
         std::vector<std::size_t>& within = m_within[row.thread];
         const auto isLeft = [&](std::size_t window) {
             return m_owners.windows[window].path == row.name && m_owners.windows[window].type == row.detail;
@@ -191,6 +223,8 @@ private:
         for (bool found = false; !found; within.pop_back()) {
             found = isLeft(within.back());
             m_owners.windows[within.back()].leaves = now;
+            for (const std::uint32_t block : m_owners.windows[within.back()].takes)
+                m_owners.lastUses[block] = now;
         }
     }
 
@@ -218,6 +252,7 @@ private:
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_unpacked; // by block, the last one
     boost::unordered_flat_map<std::uint32_t, std::vector<std::size_t>> m_within; // by thread
     boost::unordered_flat_set<std::uint32_t> m_casting; // threads, until what that makes is seen
+    boost::unordered_flat_map<std::uint32_t, Calls> m_calls; // by thread
     StepOwners m_owners;
 };
 

@@ -178,6 +178,8 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Type: // the card of autocast has it
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
+    case model::Change::Kind::Remove:
+    case model::Change::Kind::Free:
         break;
     case model::Change::Kind::Accumulate:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),
