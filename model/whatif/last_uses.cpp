@@ -164,6 +164,7 @@ private:
             dies = std::max(dies, DeepMoment{ m_deep.endEvent, 0 });
         if (!isSooner(dies, recorded) || (recorded.event >= m_deep.endEvent && m_usedLater[block - m_first]))
             return;
+        const bool inBackward = dies != used->second;
         const bool stays = recorded == kNeverInStep;
         const Statement letGo = stays ? Statement() : statementAt(recorded.event);
         if (!stays && letGo.empty())
@@ -178,7 +179,8 @@ private:
                 return;
         }
         edits.changes.push_back({ block, dies, BlockRule::Freed });
-        tell(block, dies, recorded, uses, letGo);
+        tell(block, dies, recorded, inBackward ? "backward" : m_statements.label(uses),
+            m_statements.label(letGo));
     }
 
     /// Between the same two allocations it is all the same.
@@ -218,15 +220,15 @@ private:
         return { m_deep.endEvent, 0 };
     }
 
-    void tell(std::uint32_t row, const DeepMoment& dies, const DeepMoment& recorded,
-        std::span<const FrameId> uses, std::span<const FrameId> letGo)
+    void tell(std::uint32_t row, const DeepMoment& dies, const DeepMoment& recorded, std::string lastUse,
+        std::string letGo)
     {
         const BlockId block = BlockId::born(row);
         const FrameId asks = userFrame(m_trace.recording(), m_trace.blocks().stack[block]);
         HeldLine line;
         line.line = asks.valid() ? frameLabel(m_trace.recording(), asks) : std::string(kNoStackLabel);
-        line.lastUse = m_statements.label(uses);
-        line.letGo = m_statements.label(letGo);
+        line.lastUse = std::move(lastUse);
+        line.letGo = std::move(letGo);
         HeldLine& all = m_held.try_emplace({ line.line, line.lastUse, line.letGo }, line).first->second;
         ++all.blocks;
         all.bytes += m_trace.blocks().requestedBytes[block];
