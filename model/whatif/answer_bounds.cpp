@@ -9,7 +9,8 @@ namespace strata::model {
 namespace {
 
 constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; ///< segments are multiples of it
-constexpr std::int64_t kTailBytes = std::int64_t{ 1 } << 20; ///< of a large block, up to which it is not split
+constexpr std::int64_t kTailBytes = std::int64_t{ 1 }
+    << 20; ///< of a large block, up to which it is not split
 
 /// How far an answer may be off that does not know what the program does with those sizes, for which
 /// libraries may take other algorithms. Shares of the answer, measured in the families of
@@ -145,19 +146,19 @@ constexpr double kFreedBelow = 0.01, kFreedAbove = 0.03, kFreedReserved = 0.04;
 /// Adds what another line in the program does to an answer.
 void weighLines(Prediction& prediction, const Rewrites& rewrites)
 {
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below, double above,
-                               std::int64_t bytes) {
-        const auto shareOf = [&](std::int64_t figure, double share) {
-            return std::max(static_cast<std::int64_t>(static_cast<double>(figure) * share), bytes);
-        };
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        least = std::max<std::int64_t>(least - shareOf(least, below), 0);
-        most += shareOf(most, above);
-    };
+    const auto widenPeak
+        = [&](std::int64_t PeakFigures::*peak, double below, double above, std::int64_t bytes) {
+              const auto shareOf = [&](std::int64_t figure, double share) {
+                  return std::max(static_cast<std::int64_t>(static_cast<double>(figure) * share), bytes);
+              };
+              std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+              least = std::max<std::int64_t>(least - shareOf(least, below), 0);
+              most += shareOf(most, above);
+          };
     if (rewrites.freed) {
         prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
-        prediction.uses.insert(prediction.uses.end(), rewrites.freed->edits.uses.begin(),
-            rewrites.freed->edits.uses.end());
+        prediction.uses.insert(
+            prediction.uses.end(), rewrites.freed->edits.uses.begin(), rewrites.freed->edits.uses.end());
         prediction.held = rewrites.freed->held;
         widenPeak(&PeakFigures::requestedBytesPeak, kFreedBelow, kFreedAbove, 0);
         widenPeak(&PeakFigures::allocatedBytesPeak, kFreedBelow, kFreedAbove, 0);
@@ -178,6 +179,9 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
     // What is left of a block is not split off, and a segment more or less: where blocks lie decides.
     widenPeak(&PeakFigures::allocatedBytesPeak, 0, 0, kTailBytes);
     widenPeak(&PeakFigures::reservedBytesPeak, 0, 0, kSegmentBytes);
+    if (removed.olderBytes > 0)
+        prediction.reason = say("an estimate: memory older than the recording stands as it was, though those "
+                                "lines may have asked for some of it");
     if (prediction.reason.empty())
         prediction.reason
             = say("an estimate: without those lines the program is taken to ask for the rest as it did");

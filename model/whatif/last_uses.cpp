@@ -154,30 +154,31 @@ private:
     void free(std::uint32_t block, StepEdits& edits)
     {
         const auto used = m_owners.lastUses.find(block);
-        if (used == m_owners.lastUses.end())
+        if (used == m_owners.lastUses.end() || m_owners.casts.contains(block)) // autocast has these
             return;
         const DeepMoment recorded = recordedDeath(m_trace, block);
-        DeepMoment dies = used->second;
+        DeepMoment needed{}; // by others than the program
         if (const auto saved = m_saved.find(block); saved != m_saved.end())
-            dies = std::max(dies, saved->second);
+            needed = saved->second;
         if (isGradient(block)) // the optimizer has it until its step ends
-            dies = std::max(dies, DeepMoment{ m_deep.endEvent, 0 });
+            needed = std::max(needed, DeepMoment{ m_deep.endEvent, 0 });
+        DeepMoment dies = std::max(used->second, needed);
         if (!isSooner(dies, recorded) || (recorded.event >= m_deep.endEvent && m_usedLater[block - m_first]))
             return;
-        const bool inBackward = dies != used->second;
         const bool stays = recorded == kNeverInStep;
         const Statement letGo = stays ? Statement() : statementAt(recorded.event);
         if (!stays && letGo.empty())
             return; // not the program does
-        const Statement uses = statementAt(shownBefore(dies.event));
+        const Statement uses = statementAt(shownBefore(used->second.event));
         if (!uses.empty()) {
             const std::size_t same = stays ? uses.size() - 1 : sameFrames(uses, letGo);
             if (same == uses.size())
                 return; // within the statement that uses it last
-            dies = std::max(dies, endOfStatement(std::span(uses).last(same + 1), block, dies));
+            dies = std::max(dies, endOfStatement(std::span(uses).last(same + 1), block, used->second));
             if (!isSooner(dies, recorded))
                 return;
         }
+        const bool inBackward = needed == dies;
         edits.changes.push_back({ block, dies, BlockRule::Freed });
         tell(block, dies, recorded, inBackward ? "backward" : m_statements.label(uses),
             m_statements.label(letGo));
@@ -209,9 +210,8 @@ private:
     [[nodiscard]] DeepMoment endOfStatement(
         std::span<const FrameId> holder, std::uint32_t block, const DeepMoment& from)
     {
-        const auto isWithin = [&](EventIndex event) {
-            return sameFrames(statementAt(event), holder) == holder.size();
-        };
+        const auto isWithin
+            = [&](EventIndex event) { return sameFrames(statementAt(event), holder) == holder.size(); };
         if (isWithin(m_trace.blocks().birth(BlockId::born(block))))
             return from;
         for (EventIndex event = from.event; event < m_deep.endEvent; ++event)

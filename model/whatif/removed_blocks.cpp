@@ -30,6 +30,7 @@ Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vecto
             if (all[row] != Is::There && more[row] != Is::Elsewhere)
                 all[row] = more[row];
     };
+    RemovedBlocks removed;
     for (const Change& change : changes) {
         if (change.kind != Change::Kind::Remove)
             continue;
@@ -38,8 +39,9 @@ Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vecto
             return Failure(site.error());
         join(born, site->born);
         join(older, site->older);
+        removed.refused.insert(removed.refused.end(), site->refused.begin(), site->refused.end());
     }
-    RemovedBlocks removed;
+    std::ranges::sort(removed.refused);
     std::vector<bool> doubtful(born.size(), false);
     for (std::size_t row = 0; row < born.size(); ++row) {
         const BlockId block = BlockId::born(row);

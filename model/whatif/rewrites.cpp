@@ -76,6 +76,7 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
     if (removed) { // nobody asks for nothing
         for (const std::uint32_t row : removed->rows)
             sized.blocks[row].bytes = 0;
+        sized.unasked = removed->refused;
         for (std::size_t i = 0; all && i < removed->doubtful.size(); ++i)
             sized.blocks[removed->doubtful[i]].bytes = 0;
     }

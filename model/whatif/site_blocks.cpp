@@ -46,7 +46,8 @@ std::optional<Line> lineOf(std::string_view text)
 /// "train.py" is "/home/u/train.py", and not "pretrain.py".
 bool isFile(std::string_view file, std::string_view lowerCase)
 {
-    if (file.size() < lowerCase.size() || !equalAnyCase(file.substr(file.size() - lowerCase.size()), lowerCase))
+    if (file.size() < lowerCase.size()
+        || !equalAnyCase(file.substr(file.size() - lowerCase.size()), lowerCase))
         return false;
     const std::size_t before = file.size() - lowerCase.size();
     return before == 0 || file[before - 1] == '/' || file[before - 1] == '\\';
@@ -84,6 +85,20 @@ template <class Do> void forEachBlock(const DeviceTrace& trace, const Do& action
         action(BlockId::born(row));
     for (std::size_t row = 0; row < trace.blocks().olderCount(); ++row)
         action(BlockId::older(row));
+}
+
+/// Of requests that were refused nothing but the stack is told.
+template <class IsThere>
+void findRefused(const DeviceTrace& trace, const BlockFilter& filter, const IsThere& isThere,
+    std::vector<EventIndex>& refused)
+{
+    const auto ofLine = filter.line ? stacksOfLine(trace.recording(), *filter.line) : std::vector<bool>();
+    for (const std::uint32_t event : trace.outOfMemories()) {
+        const StackId stack = trace.events().stack[event];
+        if (stack.valid() && isThere(stack) && (ofLine.empty() || ofLine[stack.index()])
+            && (filter.sites.empty() || std::ranges::find(filter.sites, stack) != filter.sites.end()))
+            refused.push_back(event);
+    }
 }
 
 /// Lines that ask for blocks, those of the same file that are nearest to the one asked for first, else those
@@ -163,10 +178,20 @@ Result<SiteBlocks> blocksOfSite(const RecordedRun& run, std::string_view site)
             is = SiteBlocks::Is::Unknown;
         any = any || is == SiteBlocks::Is::There;
     });
+    if (byStack)
+        findRefused(
+            trace, filter,
+            [&](StackId stack) {
+                const bool isThere = stack.index() < parts.size() && narrowest != Part::Nothing
+                    && parts[stack.index()] == narrowest;
+                return !byText || isThere;
+            },
+            found.refused);
     if (!any)
         return fail(Error::Kind::Refused,
             say("no block of the recording was asked for at '%1'", std::string(site)),
-            say("lines that ask for blocks: %1; strata blocks FILE --filter lists blocks, docs/filters.md says "
+            say("lines that ask for blocks: %1; strata blocks FILE --filter lists blocks, docs/filters.md "
+                "says "
                 "how places are named",
                 linesNear(trace, text)));
     return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/ids.h"
 #include "model/base/result.h"
 #include "model/trace/blocks.h"
 #include "model/whatif/scenario.h"
@@ -15,6 +16,7 @@ namespace strata::model {
 struct SiteBlocks {
     enum class Is : std::uint8_t { Elsewhere, There, Unknown }; ///< Unknown: no stack tells
     std::vector<Is> born, older; ///< by row
+    std::vector<EventIndex> refused; ///< requests of that place that were, by their stacks
 
     [[nodiscard]] Is of(BlockId block) const { return (block.isOlder() ? older : born)[block.row()]; }
 };

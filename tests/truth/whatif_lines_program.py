@@ -8,7 +8,7 @@ KIND is what is edited. Lines that hold tensors beyond their last use, where `ed
     loop         what the loop has by a name, which the next step gives another value
     hooks        outputs of modules, in a list that the next step empties
     kept         batches, outputs and losses, in a list that grows
-    zero_first   gradients, until the next step
+    zero_first   gradients, until the next backward
 
 and lines that allocate, which are not there where it is `edited`:
 
@@ -80,8 +80,6 @@ class Loop:
     def step(self, step):
         trainer = self.trainer
         self.activations.clear()
-        if self.kind == "zero_first" and not self.edited:
-            self.zero()
         x, y = trainer.draw(step)
         if self.kind in ALLOCATED and not self.edited:
             self.lines(step, x)
@@ -89,6 +87,8 @@ class Loop:
         if self.kind == "kept" and not self.edited:
             self.history.append((x, y, loss))
         del x, y
+        if self.kind == "zero_first" and not self.edited:
+            self.zero()
         trainer.backward(loss)
         del loss
         for optimizer in trainer.optimizers:

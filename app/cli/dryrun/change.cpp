@@ -57,8 +57,9 @@ model::Result<void> checkChange(std::string_view change)
     if (kind == "remove" || kind == "free")
         return model::fail(model::Error::Kind::Usage,
             model::say("--change %1: nobody can write that into a program from outside", change),
-            model::say("edit the program and run it again; strata whatif FILE --change %1 estimates it from a "
-                       "recording",
+            model::say(
+                "edit the program and run it again; strata whatif FILE --change %1 estimates it from a "
+                "recording",
                 change));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),

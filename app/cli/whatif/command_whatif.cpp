@@ -134,7 +134,8 @@ public:
                "accumulate=K micro-steps; "
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; remove=SITE, without the line that allocates there; free=last-use or "
-               "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of --confirm alone amp=bf16, or "
+               "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
+               "--confirm alone amp=bf16, or "
                "dtype=bf16 (also fp16); one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);

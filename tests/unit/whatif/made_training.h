@@ -36,7 +36,8 @@ struct MadeTraining {
         bool castsWeight = false;
         /// In backward, what was broadcast, when it has used and not released what was saved.
         bool addsUp = false;
-        bool letsGoOfOutput = false; ///< before it goes backward, as by a del; else it has it until the next step
+        bool letsGoOfOutput
+            = false; ///< before it goes backward, as by a del; else it has it until the next step
         bool namesLines = false; ///< events have stacks
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };

@@ -79,7 +79,8 @@ TEST(FreedTensors, GoWithNoOtherChangeOfTheProgram)
     const auto trained = MadeTraining(options).recorded();
     const RecordedRun run{ .trace = &trained->trace(), .steps = &trained->steps() };
     for (const char* const other : { "checkpoint=Layer", "accumulate=2", "optimizer=SGD", "fsdp=2" }) {
-        const auto rewrites = rewritesOf(run, { .changes = { *Change::parse("free=last-use"), *Change::parse(other) } });
+        const auto rewrites
+            = rewritesOf(run, { .changes = { *Change::parse("free=last-use"), *Change::parse(other) } });
         ASSERT_FALSE(rewrites) << other;
         EXPECT_NE(rewrites.error().text().find("do not go together"), std::string::npos);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/site_blocks.h"
 
+#include "model/whatif/program_run.h"
 #include "model/whatif/removed_blocks.h"
 #include "tests/unit/analysis/opened.h"
 
@@ -77,7 +78,8 @@ TEST(RemovedBlocks, AreOfAllChangesTogether)
     EXPECT_EQ(removed->bytes, 3072);
     EXPECT_EQ(removed->doubtful, std::vector<std::uint32_t>{ 3 });
     EXPECT_EQ(removed->unknownBytes, 4096);
-    EXPECT_FALSE(RemovedBlocks::of(run, { *Change::parse("remove=model.py:5"), *Change::parse("remove=x.py:1") }));
+    EXPECT_FALSE(
+        RemovedBlocks::of(run, { *Change::parse("remove=model.py:5"), *Change::parse("remove=x.py:1") }));
 }
 
 TEST(RemovedBlocks, LeaveWhatIsOlderThanTheTraceInDoubt)
@@ -91,6 +93,32 @@ TEST(RemovedBlocks, LeaveWhatIsOlderThanTheTraceInDoubt)
     EXPECT_EQ(removed->rows, std::vector<std::uint32_t>{ 0 });
     EXPECT_EQ(removed->olderBytes, 2560);
     EXPECT_EQ(removed->unknownBytes, 2560);
+}
+
+TEST(RemovedBlocks, HaveRequestsThatWereRefused)
+{
+    const test::Opened opened(
+        "alloc 0x1000 512 stack=make@train.py:5\noom size=4096 free=0 stack=make@train.py:5\n"
+        "alloc 0x2000 1024 stack=other@train.py:6\noom size=8192 free=0 stack=other@train.py:6");
+    const RecordedRun run{ .trace = &opened.trace() };
+    for (const char* const site : { "make", "line:train.py:5" }) {
+        const auto removed = RemovedBlocks::of(run, { *Change::parse(std::string("remove=") + site) });
+        ASSERT_TRUE(removed) << removed.error().text();
+        EXPECT_EQ(removed->refused, std::vector<EventIndex>{ 1 });
+        ProgramRun left = programRunOf(opened.trace());
+        left.blocks[0].bytes = 0;
+        left.unasked = removed->refused;
+        for (const bool reordered : { false, true }) {
+            left.reordered = reordered;
+            const auto rebuilt = RebuiltRun::of(opened.trace(), left);
+            ASSERT_TRUE(rebuilt) << rebuilt.error().text();
+            const EventColumns& events = rebuilt->trace().events();
+            EXPECT_EQ(events.bytes[0], 0);
+            EXPECT_EQ(events.bytes[1], 0);
+            EXPECT_EQ(events.bytes[2], 1024);
+            EXPECT_EQ(events.bytes[3], 8192);
+        }
+    }
 }
 
 } // namespace strata::model
