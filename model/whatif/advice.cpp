@@ -101,7 +101,11 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
     const std::int64_t recorded = recordedPeaks(ordered).reservedBytesPeak;
     std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
     const bool isTight = needsRoom(ordered, recorded);
-    for (Scenario& scenario : alternativesTo(ordered)) {
+    std::vector<Scenario> all = alternativesTo(ordered);
+    if (ordered.steps != nullptr)
+        if (auto change = withoutLeak(ordered))
+            all.push_back({ .changes = { std::move(*change) }, .settings = {}, .capacityBytes = {} });
+    for (Scenario& scenario : all) {
         if (effortOf(scenario) == Effort::Training && !isTight)
             continue;
         scenario.firstLook = true;

@@ -100,39 +100,6 @@ std::vector<std::string> pathsOf(const Recording& recording)
     return paths;
 }
 
-/// Without the line whose blocks leak; none: nothing does, or what stays is also what each step works with.
-std::optional<Change> withoutLeak(const RecordedRun& run)
-{
-    const DeviceTrace& trace = *run.trace;
-    const auto report = findLeaks(trace, *run.steps);
-    if (!report)
-        return std::nullopt;
-    const auto leak = std::ranges::find_if(report->sites, [](const LeakSite& site) {
-        return site.kind == LeakKind::Leak && site.stack.valid() && !site.examples.empty();
-    });
-    if (leak == report->sites.end()
-        || (run.categories != nullptr
-            && run.categories->of(leak->examples.front()).category == Category::Activation))
-        return std::nullopt;
-    const FrameId frame = userFrame(trace.recording(), leak->stack);
-    if (!frame.valid() || trace.recording().stacks.frame(frame).line <= 0)
-        return std::nullopt;
-    FilterConditions line;
-    line.line = frameLabel(trace.recording(), frame);
-    auto change = Change::parse("remove=" + printFilter(line));
-    const auto site = change ? blocksOfSite(run, change->value) : Result<SiteBlocks>(Failure(change.error()));
-    if (!site)
-        return std::nullopt;
-    std::int64_t blocks = 0, stay = 0;
-    for (std::size_t row = 0; row < site->born.size(); ++row)
-        if (site->born[row] == SiteBlocks::Is::There) {
-            ++blocks;
-            stay += trace.blocks().death(BlockId::born(row)) == BlockColumns::kNever ? 1 : 0;
-        }
-    constexpr std::int64_t kMost = 10; // one of so many may go: the last step is not over
-    return stay >= blocks - blocks / kMost ? std::optional(std::move(*change)) : std::nullopt;
-}
-
 /// Whether an optimizer keeps something: of all of them SGD alone keeps nothing.
 bool hasOptimizerState(const DeviceTrace& trace)
 {
@@ -183,15 +150,44 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
         if (const std::vector<std::string> classes = classesOf(*run.trace); !classes.empty())
             if (const auto change = Change::parse("checkpoint=" + classes.front()))
                 all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
-    if (run.trace != nullptr && run.steps != nullptr)
-        if (auto change = withoutLeak(run))
-            all.push_back({ .changes = { std::move(*change) }, .settings = {}, .capacityBytes = {} });
     if (run.trace != nullptr && run.steps != nullptr && hasOptimizerState(*run.trace))
         if (const auto change = Change::parse("optimizer=SGD"))
             all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
     for (std::string& settings : settingsWorthTrying(*run.report))
         all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
     return all;
+}
+
+std::optional<Change> withoutLeak(const RecordedRun& run)
+{
+    const DeviceTrace& trace = *run.trace;
+    const auto report = findLeaks(trace, *run.steps);
+    if (!report)
+        return std::nullopt;
+    const auto leak = std::ranges::find_if(report->sites, [](const LeakSite& site) {
+        return site.kind == LeakKind::Leak && site.stack.valid() && !site.examples.empty();
+    });
+    if (leak == report->sites.end()
+        || (run.categories != nullptr
+            && run.categories->of(leak->examples.front()).category == Category::Activation))
+        return std::nullopt;
+    const FrameId frame = userFrame(trace.recording(), leak->stack);
+    if (!frame.valid() || trace.recording().stacks.frame(frame).line <= 0)
+        return std::nullopt;
+    FilterConditions line;
+    line.line = frameLabel(trace.recording(), frame);
+    auto change = Change::parse("remove=" + printFilter(line));
+    const auto site = change ? blocksOfSite(run, change->value) : Result<SiteBlocks>(Failure(change.error()));
+    if (!site)
+        return std::nullopt;
+    std::int64_t blocks = 0, stay = 0;
+    for (std::size_t row = 0; row < site->born.size(); ++row)
+        if (site->born[row] == SiteBlocks::Is::There) {
+            ++blocks;
+            stay += trace.blocks().death(BlockId::born(row)) == BlockColumns::kNever ? 1 : 0;
+        }
+    constexpr std::int64_t kMost = 10; // one of so many may go: the last step is not over
+    return stay >= blocks - blocks / kMost ? std::optional(std::move(*change)) : std::nullopt;
 }
 
 } // namespace strata::model

@@ -3,6 +3,7 @@
 
 #include "model/whatif/scenario.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,14 @@ namespace strata::model {
 
 /// Single changes of a run that need nothing from anybody to be answered, each a scenario of its own: other
 /// settings of the allocator (settingsWorthTrying()), half the batch and twice as much where its items and
-/// steps are known, checkpoints around the likeliest modules where a deep step tells of them, without the
-/// line that leaks most where blocks stay of all that it asks for, the optimizer that keeps nothing where the
-/// recording tells of one that does. Batches come first. O(listings), with a deep step O(its rows + events).
+/// steps are known, checkpoints around the likeliest modules where a deep step tells of them, the
+/// optimizer that keeps nothing where the recording tells of one that does. Batches come first. O(listings),
+/// with a deep step O(its rows + events).
 [[nodiscard]] std::vector<Scenario> alternativesTo(const RecordedRun& run);
+
+/// The run without the line that leaks most, where all that it asks for stays (but for one of ten, of a step
+/// that is not over): remove=line:LABEL. None: nothing leaks so, or steps work with what stays. O(events +
+/// blocks log steps).
+[[nodiscard]] std::optional<Change> withoutLeak(const RecordedRun& run);
 
 } // namespace strata::model
