@@ -143,6 +143,9 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 /// tests/truth/test_whatif_lines.py that rules are made by. A statement may have a tensor up to its end.
 constexpr double kFreedBelow = 0.01, kFreedAbove = 0.03, kFreedReserved = 0.04;
 
+/// The same of lines that are not there: little things that they would have done for others.
+constexpr double kRemovedOff = 0.002;
+
 /// Adds what another line in the program does to an answer.
 void weighLines(Prediction& prediction, const Rewrites& rewrites)
 {
@@ -177,8 +180,9 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
              &PeakFigures::allocatedBytesPeak, &PeakFigures::reservedBytesPeak })
         prediction.least.*peak = std::max<std::int64_t>(prediction.least.*peak - removed.olderBytes, 0);
     // What is left of a block is not split off, and a segment more or less: where blocks lie decides.
-    widenPeak(&PeakFigures::allocatedBytesPeak, 0, 0, kTailBytes);
-    widenPeak(&PeakFigures::reservedBytesPeak, 0, 0, kSegmentBytes);
+    widenPeak(&PeakFigures::requestedBytesPeak, kRemovedOff, kRemovedOff, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kRemovedOff, kRemovedOff, kTailBytes);
+    widenPeak(&PeakFigures::reservedBytesPeak, kRemovedOff, kRemovedOff, kSegmentBytes);
     if (removed.olderBytes > 0)
         prediction.reason = say("an estimate: memory older than the recording stands as it was, though those "
                                 "lines may have asked for some of it");

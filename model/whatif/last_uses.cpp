@@ -131,12 +131,10 @@ private:
                 break;
             before = &step;
         }
-        m_usedLater.assign(m_end - m_first, false);
-        for (std::uint32_t block = m_first; before != nullptr && block < m_end; ++block) {
-            const std::uint32_t earlier = before->blockOf(block);
-            m_usedLater[block - m_first]
-                = earlier != AlignedStep::kNone && m_owners.lastUses.contains(earlier);
-        }
+        m_usedLater.assign(m_end - m_first, true); // where nothing tells
+        for (std::uint32_t block = m_first; before != nullptr && block < m_end; ++block)
+            if (const std::uint32_t earlier = before->blockOf(block); earlier != AlignedStep::kNone)
+                m_usedLater[block - m_first] = m_owners.lastUses.contains(earlier);
     }
 
     [[nodiscard]] const Statement& statementAt(EventIndex event)

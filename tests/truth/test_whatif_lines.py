@@ -26,7 +26,7 @@ LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "rem
 BARS = {method: ((0.1, 2), (0.5, 3)) for method in (LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED)}
 HELD = ("loop", "hooks", "kept", "zero_first")
 #: The function of whatif_lines_program.py, or the text of its line, that allocates.
-SITES = {"debug": "debug", "cache": "self.cache.setdefault(step % 3", "clones": "keep_clone", "average": "average", "scores": "self.cache[\"score\"] ="}
+SITES = {"debug": "debug", "cache": "self.cache.setdefault(step % 3", "clones": "keep_clone", "average": "average", "scores": "score"}
 #: Of leak_programs.py: what leaks is asked for there.
 LEAKING = {"hook": "keep_some", **{kind: kind for kind in ("evaluation", "concatenation", "keys_and_values", "optimizers", "streams", "attributes", "cycles")}}
 ONE_STEP = ("--deep-step", "3")
