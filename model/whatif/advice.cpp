@@ -16,15 +16,17 @@ constexpr std::int64_t kShortTrace = 20'000, kLongestTrace = 1'000'000; // event
 constexpr double kNearlyFull = 0.9; // of the capacity
 constexpr std::int64_t kLeastSaved = 50; // a part of what is reserved
 
-/// What it asks of those who do it: nothing but a variable, a few lines, another training.
-enum class Effort : std::uint8_t { Settings, Program, Training };
-constexpr std::size_t kEfforts = 3;
+/// What it asks of those who do it: nothing but a variable, a line that leaks, a few lines, another training.
+enum class Effort : std::uint8_t { Settings, Leak, Program, Training };
+constexpr std::size_t kEfforts = 4;
 
 Effort effortOf(const Scenario& scenario)
 {
     if (scenario.changes.empty())
         return Effort::Settings;
     const Change::Kind kind = scenario.changes.front().kind;
+    if (kind == Change::Kind::Remove)
+        return Effort::Leak;
     return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer
         ? Effort::Training
         : Effort::Program;
@@ -99,7 +101,11 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
     const std::int64_t recorded = recordedPeaks(ordered).reservedBytesPeak;
     std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
     const bool isTight = needsRoom(ordered, recorded);
-    for (Scenario& scenario : alternativesTo(ordered)) {
+    std::vector<Scenario> all = alternativesTo(ordered);
+    if (ordered.steps != nullptr)
+        if (auto change = withoutLeak(ordered))
+            all.push_back({ .changes = { std::move(*change) }, .settings = {}, .capacityBytes = {} });
+    for (Scenario& scenario : all) {
         if (effortOf(scenario) == Effort::Training && !isTight)
             continue;
         scenario.firstLook = true;

@@ -30,11 +30,11 @@ struct Advice {
 [[nodiscard]] bool isWorthAdvice(
     std::int64_t events, std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes, bool ranOut);
 
-/// Which of alternativesTo() save a fiftieth of what is reserved, or more: other settings first, since they
-/// leave the program as it is, of them the one that saves most; then checkpoints; then, where
-/// memory is short, a smaller batch or another optimizer, which changes the training. Fails with Cancelled
-/// alone: what is refused is no advice. A first look for each alternative, and a prediction for those that
-/// save.
+/// Which of alternativesTo(), and withoutLeak(), save a fiftieth of what is reserved, or more: other settings
+/// first, since they leave the program as it is, of them the one that saves most; then a line that leaks;
+/// then checkpoints; then, where memory is short, a smaller batch or another optimizer, which changes the
+/// training. Fails with Cancelled alone: what is refused is no advice. A first look for each alternative, and
+/// a prediction for those that save.
 [[nodiscard]] Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& progress = {});
 
 } // namespace strata::model

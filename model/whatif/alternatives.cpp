@@ -2,8 +2,11 @@
 #include "model/whatif/alternatives.h"
 
 #include "model/analysis/settings_advice.h"
-
+#include "model/analysis/training/leaks.h"
+#include "model/trace/filter_language.h"
+#include "model/trace/frames.h"
 #include "model/trace/roles.h"
+#include "model/whatif/site_blocks.h"
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
@@ -97,6 +100,39 @@ std::vector<std::string> pathsOf(const Recording& recording)
     return paths;
 }
 
+/// A filter that takes what a line of the program asks for; empty: it has no line.
+std::string lineFilter(const Recording& recording, StackId stack)
+{
+    const FrameId frame = userFrame(recording, stack);
+    if (!frame.valid() || recording.stacks.frame(frame).line <= 0)
+        return {};
+    FilterConditions line;
+    line.line = frameLabel(recording, frame);
+    return printFilter(line);
+}
+
+/// Of the program's lines those that ask for most in all, as filters; of very many blocks each so many-th
+/// tells.
+std::vector<std::string> linesOf(const DeviceTrace& trace)
+{
+    constexpr std::size_t kMost = 12, kMostBlocks = 2'000'000;
+    const BlockColumns& blocks = trace.blocks();
+    std::map<std::uint32_t, std::int64_t> ofStacks;
+    for (std::size_t row = 0; row < blocks.bornCount(); row += 1 + blocks.bornCount() / kMostBlocks)
+        if (const BlockId block = BlockId::born(row); blocks.stack[block].valid())
+            ofStacks[blocks.stack[block].index()] += blocks.requestedBytes[block];
+    std::map<std::string, std::int64_t> ofLines;
+    for (const auto& [stack, bytes] : ofStacks)
+        if (std::string line = lineFilter(trace.recording(), StackId{ stack }); !line.empty())
+            ofLines[std::move(line)] += bytes;
+    std::vector<std::pair<std::string, std::int64_t>> sorted(ofLines.begin(), ofLines.end());
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(sorted.size(), kMost); ++i)
+        lines.push_back(std::move(sorted[i].first));
+    return lines;
+}
+
 /// Whether an optimizer keeps something: of all of them SGD alone keeps nothing.
 bool hasOptimizerState(const DeviceTrace& trace)
 {
@@ -122,10 +158,25 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             return {};
         return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
             "RMSprop", "Adagrad" };
-    case Change::Kind::Offload:
+    case Change::Kind::Offload: {
+        std::vector<std::string> values;
         if (!usableDeepStep(trace))
-            return {};
-        return { "activations" };
+            return values;
+        values.emplace_back("activations");
+        for (const std::string& name : classesOf(trace))
+            values.push_back("activations:" + name);
+        return values;
+    }
+    case Change::Kind::Remove:
+        return linesOf(trace);
+    case Change::Kind::Free: {
+        std::vector<std::string> values;
+        if (!usableDeepStep(trace))
+            return values;
+        values.emplace_back("last-use");
+        std::ranges::move(linesOf(trace), std::back_inserter(values));
+        return values;
+    }
     case Change::Kind::Batch:
     case Change::Kind::Sequence:
     case Change::Kind::Autocast:
@@ -156,6 +207,36 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
     for (std::string& settings : settingsWorthTrying(*run.report))
         all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
     return all;
+}
+
+std::optional<Change> withoutLeak(const RecordedRun& run)
+{
+    const DeviceTrace& trace = *run.trace;
+    const auto report = findLeaks(trace, *run.steps);
+    if (!report)
+        return std::nullopt;
+    const auto leak = std::ranges::find_if(report->sites, [](const LeakSite& site) {
+        return site.kind == LeakKind::Leak && site.stack.valid() && !site.examples.empty();
+    });
+    if (leak == report->sites.end()
+        || (run.categories != nullptr
+            && run.categories->of(leak->examples.front()).category == Category::Activation))
+        return std::nullopt;
+    const std::string line = lineFilter(trace.recording(), leak->stack);
+    if (line.empty())
+        return std::nullopt;
+    auto change = Change::parse("remove=" + line);
+    const auto site = change ? blocksOfSite(run, change->value) : Result<SiteBlocks>(Failure(change.error()));
+    if (!site)
+        return std::nullopt;
+    std::int64_t blocks = 0, stay = 0;
+    for (std::size_t row = 0; row < site->born.size(); ++row)
+        if (site->born[row] == SiteBlocks::Is::There) {
+            ++blocks;
+            stay += trace.blocks().death(BlockId::born(row)) == BlockColumns::kNever ? 1 : 0;
+        }
+    constexpr std::int64_t kMost = 10; // one of so many may go: the last step is not over
+    return stay >= blocks - blocks / kMost ? std::optional(std::move(*change)) : std::nullopt;
 }
 
 } // namespace strata::model

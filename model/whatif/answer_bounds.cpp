@@ -9,6 +9,8 @@ namespace strata::model {
 namespace {
 
 constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; ///< segments are multiples of it
+constexpr std::int64_t kTailBytes = std::int64_t{ 1 }
+    << 20; ///< of a large block, up to which it is not split
 
 /// How far an answer may be off that does not know what the program does with those sizes, for which
 /// libraries may take other algorithms. Shares of the answer, measured in the families of
@@ -155,6 +157,58 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
         prediction.reason = spread.reason;
 }
 
+/// What letting go leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_whatif_lines.py that rules are made by. A statement may have a tensor up to its end.
+constexpr double kFreedBelow = 0.01, kFreedAbove = 0.03, kFreedReserved = 0.04;
+
+/// The same of lines that are not there: little things that they would have done for others.
+constexpr double kRemovedOff = 0.002;
+
+/// Adds what another line in the program does to an answer.
+void weighLines(Prediction& prediction, const Rewrites& rewrites)
+{
+    const auto widenPeak
+        = [&](std::int64_t PeakFigures::*peak, double below, double above, std::int64_t bytes) {
+              const auto shareOf = [&](std::int64_t figure, double share) {
+                  return std::max(static_cast<std::int64_t>(static_cast<double>(figure) * share), bytes);
+              };
+              std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+              least = std::max<std::int64_t>(least - shareOf(least, below), 0);
+              most += shareOf(most, above);
+          };
+    if (rewrites.freed) {
+        prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
+        prediction.uses.insert(
+            prediction.uses.end(), rewrites.freed->edits.uses.begin(), rewrites.freed->edits.uses.end());
+        prediction.held = rewrites.freed->held;
+        widenPeak(&PeakFigures::requestedBytesPeak, kFreedBelow, kFreedAbove, 0);
+        widenPeak(&PeakFigures::allocatedBytesPeak, kFreedBelow, kFreedAbove, 0);
+        widenPeak(&PeakFigures::reservedBytesPeak, kFreedReserved, kFreedReserved, kSegmentBytes);
+        if (prediction.reason.empty())
+            prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+    }
+    if (!rewrites.removed)
+        return;
+    const RemovedBlocks& removed = *rewrites.removed;
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Frames);
+    prediction.uses.push_back(
+        { BlockRule::Removed, static_cast<std::int64_t>(removed.rows.size()), removed.bytes });
+    prediction.unknownBytes = std::max(prediction.unknownBytes, removed.unknownBytes);
+    for (std::int64_t PeakFigures::*peak : { &PeakFigures::requestedBytesPeak,
+             &PeakFigures::allocatedBytesPeak, &PeakFigures::reservedBytesPeak })
+        prediction.least.*peak = std::max<std::int64_t>(prediction.least.*peak - removed.olderBytes, 0);
+    // What is left of a block is not split off, and a segment more or less: where blocks lie decides.
+    widenPeak(&PeakFigures::requestedBytesPeak, kRemovedOff, kRemovedOff, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kRemovedOff, kRemovedOff, kTailBytes);
+    widenPeak(&PeakFigures::reservedBytesPeak, kRemovedOff, kRemovedOff, kSegmentBytes);
+    if (removed.olderBytes > 0)
+        prediction.reason = say("an estimate: memory older than the recording stands as it was, though those "
+                                "lines may have asked for some of it");
+    if (prediction.reason.empty())
+        prediction.reason
+            = say("an estimate: without those lines the program is taken to ask for the rest as it did");
+}
+
 /// Adds what micro-steps did to an answer.
 void weighAccumulation(Prediction& prediction)
 {
@@ -206,6 +260,8 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
         weighDeep(prediction, scenario, rewrites.checkpoints);
     if (changes(scenario, Change::Kind::Offload))
         weighOffload(prediction, rewrites.offload);
+    if (rewrites.freed || rewrites.removed)
+        weighLines(prediction, rewrites);
     if (rewrites.spread)
         weighSpread(prediction, *rewrites.spread);
     if (rewrites.accumulation)

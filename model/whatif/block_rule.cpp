@@ -52,6 +52,10 @@ std::string_view ruleWord(BlockRule rule)
         return "brought_back";
     case BlockRule::Gathered:
         return "gathered";
+    case BlockRule::Removed:
+        return "removed";
+    case BlockRule::Freed:
+        return "freed";
     case BlockRule::NotAligned:
         break;
     }

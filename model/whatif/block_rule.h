@@ -40,8 +40,11 @@ enum class BlockRule : std::uint8_t {
     Offloaded, ///< saved for backward on the host: goes when the program lets go of it
     BroughtBack, ///< for what backward takes out of the host: put in
     Gathered, ///< for what lies with gaps, on its way to the host: put in
+    // Another line in the program:
+    Removed, ///< the place that asked for it is not there: not asked for
+    Freed, ///< the program lets go of it behind its last use
 };
-inline constexpr std::size_t kBlockRules = 24;
+inline constexpr std::size_t kBlockRules = 26;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include "model/trace/filter_language.h"
 #include "model/whatif/offload_choice.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/sharding.h"
@@ -75,6 +76,26 @@ Result<Change> parseSharding(const ChangeKind& kind, std::string_view text, std:
     return change;
 }
 
+/// A place in the program: what a filter says.
+Result<Change> parseSite(const ChangeKind& kind, std::string_view text, std::string_view value)
+{
+    Change change;
+    change.kind = kind.kind;
+    change.text = text;
+    change.value = value;
+    if (change.freesAll())
+        return change;
+    const auto site = parseFilter(value);
+    if (!site)
+        return fail(Error::Kind::Usage, say("--change '%1': %2", text, site.error().what), site.error().hint);
+    if (site->empty())
+        return fail(Error::Kind::Usage, say("--change '%1' names no place in the program", text),
+            kind.kind == Change::Kind::Remove
+                ? say("give a line, a function or a file, as remove=train.py:57, or a filter")
+                : say("give free=last-use, or a line, a function or a file, as free=train.py:57"));
+    return change;
+}
+
 } // namespace
 
 bool isAttention(std::string_view value)
@@ -99,6 +120,8 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
         return "roles";
     case WhatIfEvidence::Windows:
         return "windows";
+    case WhatIfEvidence::Frames:
+        return "frames";
     case WhatIfEvidence::Sizes:
         break;
     }
@@ -122,6 +145,8 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Accumulate, "accumulate", "accumulate=K" },
         { Change::Kind::Offload, "offload",
             "offload=activations, offload=activations:CLASS or offload=activations:path:GLOB" },
+        { Change::Kind::Remove, "remove", "remove=SITE" },
+        { Change::Kind::Free, "free", "free=last-use or free=SITE" },
     };
     return kKinds;
 }
@@ -165,6 +190,8 @@ Result<Change> Change::parse(std::string_view text)
         return parseOptimizer(text, text.substr(equals + 1));
     if (known->kind == Kind::Ddp || known->kind == Kind::Zero1 || known->kind == Kind::Fsdp)
         return parseSharding(*known, text, text.substr(equals + 1));
+    if (known->kind == Kind::Remove || known->kind == Kind::Free)
+        return parseSite(*known, text, text.substr(equals + 1));
     Change change;
     change.kind = known->kind;
     change.text = text;

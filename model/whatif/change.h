@@ -19,6 +19,7 @@ enum class WhatIfEvidence : std::uint8_t {
     Deep, ///< a step of the training in which every operator was seen
     Roles, ///< what blocks are for, as the program told
     Windows, ///< modules in whose forward and backward blocks are asked for, and phases
+    Frames, ///< which line of the program asks for a block
     Sizes, ///< what blocks are for, as sizes and lives make likely
 };
 [[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"
@@ -44,6 +45,8 @@ struct Change {
         Fsdp,
         Accumulate, ///< so many forwards and backwards for a step of the optimizer
         Offload, ///< what is saved for backward lies on the host: OffloadChoice
+        Remove, ///< what a place in the program allocates, as if it were not there: SiteBlocks
+        Free, ///< the program lets go of tensors behind their last use
     };
 
     Kind kind = Kind::Batch;
@@ -58,13 +61,18 @@ struct Change {
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
 
     [[nodiscard]] bool spreads() const; ///< over ranks
+    /// Of Free: of all blocks, else of those of the place that `value` names.
+    [[nodiscard]] bool freesAll() const { return kind == Kind::Free && value == "last-use"; }
+    /// Written into the program, where it is known what is meant: nobody else can make it.
+    [[nodiscard]] bool isWrittenByHand() const { return kind == Kind::Remove || kind == Kind::Free; }
     [[nodiscard]] bool isToldByRunningAlone() const; ///< the program, or its calls: no recording estimates it
     [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
 
     /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
     /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
     /// "attention=flash", "attention=flash,causal", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4",
-    /// "offload=activations", "offload=activations:Block". Kind::Usage names what is known.
+    /// "offload=activations", "offload=activations:Block", "remove=train.py:57", "free=last-use",
+    /// "free=train.py:57". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

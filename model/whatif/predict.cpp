@@ -273,6 +273,7 @@ Result<Prediction> predictItself(
     if (!rewrites)
         return Failure(rewrites.error());
     if (changes(scenario, Change::Kind::Checkpoint) || changes(scenario, Change::Kind::Offload)
+        || rewrites->removed || rewrites->freed
         || rewrites->spread || rewrites->accumulation || rewrites->optimizer) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)

@@ -4,6 +4,7 @@
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/whatif/batch.h"
+#include "model/whatif/last_uses.h"
 #include "model/whatif/program_run.h"
 #include "model/whatif/scenario.h"
 
@@ -26,6 +27,7 @@ struct Prediction {
     std::optional<std::int64_t> sequenceBefore, sequenceAfter; ///< lengths, where one is of sequences
     std::int64_t unknownBytes = 0; ///< BatchSizes::unknownBytes
     std::vector<RuleUse> uses;
+    std::vector<HeldLine> held; ///< of Change::Kind::Free, in a step: the most bytes first
     /// With that capacity a request is refused. The peaks are then those of a device that is large enough,
     /// but for a recording of which nothing changes: that one's.
     bool runsOutOfMemory = false;

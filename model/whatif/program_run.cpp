@@ -43,6 +43,8 @@ void setSizes(EventColumns& events, const ProgramRun& run)
         if (block != ProgramRun::Ask::kNoBlock && events.bytes[row] != run.blocks[block].bytes)
             events.bytes.edit(row) = run.blocks[block].bytes;
     }
+    for (const EventIndex event : run.unasked)
+        events.bytes.edit(static_cast<std::size_t>(event)) = 0;
 }
 
 /// Rows of Recording::streams by the numbers of streams that a run adds.
@@ -79,7 +81,8 @@ EventColumns reorderedEvents(const DeviceTrace& trace, const ProgramRun& run, co
         const std::size_t place = ours ? static_cast<std::size_t>(run.blocks[ask.block].like) : like;
         to.action.push_back(ask.action);
         to.address.push_back(ours ? kFirstAddress + ask.block * kApart : from.address[like]);
-        to.bytes.push_back(ours ? run.blocks[ask.block].bytes : from.bytes[like]);
+        const bool isAsked = !std::ranges::binary_search(run.unasked, ask.like);
+        to.bytes.push_back(ours ? run.blocks[ask.block].bytes : isAsked ? from.bytes[like] : 0);
         if (from.hasTimes())
             to.timeNs.push_back(from.timeNs[like]);
         to.stack.push_back(from.stack[like]);

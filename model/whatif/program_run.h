@@ -22,7 +22,7 @@ struct ProgramRun {
     /// A block that the program asked for. Blocks older than the trace are no part of this: they stand as
     /// they were recorded.
     struct Block {
-        std::int64_t bytes = 0; ///< requested, above 0
+        std::int64_t bytes = 0; ///< requested; 0: it is not asked for
         EventIndex like = -1; ///< the recorded alloc whose stream, pool, stack and phase it has
         /// On a stream that the recorded program does not have, by a number from 1; 0: on that of `like`.
         std::uint16_t newStream = 0;
@@ -38,6 +38,7 @@ struct ProgramRun {
 
     std::vector<Block> blocks; ///< those of the trace by their rows, behind them what changes added
     std::vector<Ask> asks;
+    std::vector<EventIndex> unasked; ///< recorded requests that were refused and are not made, ascending
     /// Asks were added, taken away or moved: then no recorded address stands for itself any more.
     bool reordered = false;
 };

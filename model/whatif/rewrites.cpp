@@ -57,6 +57,33 @@ Result<RunEdits> offloadOf(const RecordedRun& run, const Scenario& scenario)
     return offloadEdits(*run.trace, *run.steps, choices);
 }
 
+/// What is written in the program by hand.
+Result<void> rewriteLines(const RecordedRun& run, const Scenario& scenario, Rewrites& rewrites)
+{
+    if (changes(scenario, Change::Kind::Remove)) {
+        auto removed = RemovedBlocks::of(run, scenario.changes);
+        if (!removed)
+            return Failure(removed.error());
+        rewrites.removed = std::move(*removed);
+    }
+    if (!changes(scenario, Change::Kind::Free))
+        return {};
+    for (const Change& change : scenario.changes)
+        if (change.spreads() || change.kind == Change::Kind::Checkpoint
+            || change.kind == Change::Kind::Optimizer || change.kind == Change::Kind::Accumulate
+            || change.kind == Change::Kind::Offload)
+            return fail(Error::Kind::Refused,
+                say("nothing tells when tensors are used last with another change of the program: --change "
+                    "'%1' and 'free' do not go together",
+                    change.text),
+                say("ask for the one, or for the other"));
+    auto freed = FreedTensors::of(run, scenario.changes);
+    if (!freed)
+        return Failure(freed.error());
+    rewrites.freed = std::move(*freed);
+    return {};
+}
+
 } // namespace
 
 bool changes(const Scenario& scenario, Change::Kind kind)
@@ -75,14 +102,24 @@ CheckpointChoices::CheckpointChoices(const Scenario& scenario)
 
 ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
 {
+    const bool all = way == optimizerWays(); // what is doubtful goes, too
+    if (removed) { // nobody asks for nothing
+        for (const std::uint32_t row : removed->rows)
+            sized.blocks[row].bytes = 0;
+        sized.unasked = removed->refused;
+        for (std::size_t i = 0; all && i < removed->doubtful.size(); ++i)
+            sized.blocks[removed->doubtful[i]].bytes = 0;
+    }
     RunEdits edits = checkpoints;
     edits.append(offload);
+    if (freed)
+        edits.append(freed->edits);
     if (spread)
         edits.append(spread->edits);
     ProgramRun run = edited(std::move(sized), edits);
     if (accumulation)
         run = accumulation->accumulated(run, microSteps);
-    return optimizer ? optimizer->rewritten(run, way) : run;
+    return optimizer ? optimizer->rewritten(run, all ? 0 : way) : run;
 }
 
 Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
@@ -90,6 +127,8 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
     Rewrites rewrites;
     if (const auto goTogether = checkOffload(scenario); !goTogether)
         return Failure(goTogether.error());
+    if (const auto rewritten = rewriteLines(run, scenario, rewrites); !rewritten)
+        return Failure(rewritten.error());
     auto edits = editsOf(run, scenario);
     if (!edits)
         return Failure(edits.error());

@@ -3,9 +3,11 @@
 
 #include "model/base/result.h"
 #include "model/whatif/accumulation.h"
+#include "model/whatif/last_uses.h"
 #include "model/whatif/module_choice.h"
 #include "model/whatif/optimizer.h"
 #include "model/whatif/program_run.h"
+#include "model/whatif/removed_blocks.h"
 #include "model/whatif/run_edits.h"
 #include "model/whatif/scenario.h"
 #include "model/whatif/spread_run.h"
@@ -27,9 +29,12 @@ struct CheckpointChoices {
     bool takesAway = false; ///< the checkpoints that there are
 };
 
-/// What changes make of a run beside the sizes of its blocks: checkpoints, what lies on the host, and ranks,
-/// then micro-steps, and then another optimizer, or what a rank has of it.
+/// What changes make of a run beside the sizes of its blocks: lines of the program that are not there, or let
+/// go sooner, checkpoints, what lies on the host, and ranks, then micro-steps, and then another optimizer, or
+/// what a rank has of it.
 struct Rewrites {
+    std::optional<RemovedBlocks> removed; ///< none: all lines stay
+    std::optional<FreedTensors> freed; ///< none: the program lets go as it was recorded
     RunEdits checkpoints;
     RunEdits offload; ///< empty: nothing lies on the host
     std::optional<SpreadRun> spread; ///< none: over no ranks
@@ -37,8 +42,12 @@ struct Rewrites {
     std::int64_t microSteps = 1;
     std::optional<OptimizerRewrite> optimizer; ///< none: the recorded one
 
-    [[nodiscard]] std::size_t ways() const { return optimizer ? optimizer->ways() : 1; }
+    [[nodiscard]] std::size_t ways() const { return optimizerWays() + (leavesDoubt() ? 1 : 0); }
     [[nodiscard]] ProgramRun of(ProgramRun sized, std::size_t way = 0) const;
+
+private:
+    [[nodiscard]] std::size_t optimizerWays() const { return optimizer ? optimizer->ways() : 1; }
+    [[nodiscard]] bool leavesDoubt() const { return removed && !removed->doubtful.empty(); }
 };
 
 /// Fails where what a change needs is not there.

@@ -87,17 +87,21 @@ private:
         case Kind::Operator:
             if (isOfModel(row))
                 m_casting.insert(row.thread);
-            m_running[row.thread].emplace_back();
+            m_calls[row.thread].running.emplace_back();
             for (const std::uint32_t tensor : m_step.refsOf(row))
-                if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock) {
                     m_owners.takes.push_back({ now, row.thread, block });
+                    use(row.thread, tensor);
+                }
             break;
         case Kind::Returns:
-            returns(row.thread, now);
-            for (const std::uint32_t tensor : m_step.refsOf(row))
+            for (const std::uint32_t tensor : m_step.refsOf(row)) {
                 if (!m_seen[tensor].isSeen && see(tensor, kNoHold) != kNoBlock
                     && m_casting.erase(row.thread) > 0)
                     m_owners.casts.insert(m_seen[tensor].block);
+                use(row.thread, tensor);
+            }
+            returned(m_calls[row.thread], now);
             break;
         case Kind::Gone:
             for (const std::uint32_t tensor : m_step.refsOf(row))
@@ -133,6 +137,34 @@ private:
                });
     }
 
+    /// Operators of a thread that have begun.
+    struct Calls {
+        std::vector<std::vector<OpenUse>> running; ///< of each what was unpacked in it itself
+        std::vector<std::uint32_t> blocks; ///< that they work with
+    };
+
+    void use(std::uint32_t thread, std::uint32_t tensor)
+    {
+        const Seen& seen = m_seen[tensor];
+        if (seen.block != kNoBlock && seen.hold == kNoHold)
+            m_calls[thread].blocks.push_back(seen.block);
+    }
+
+    /// Where the outermost one ends, all that they worked with has been used.
+    void returned(Calls& calls, const DeepMoment& now)
+    {
+        if (!calls.running.empty()) {
+            for (const OpenUse& open : calls.running.back())
+                m_owners.holds[open.hold].uses[open.use].returned = now;
+            calls.running.pop_back();
+        }
+        if (!calls.running.empty())
+            return;
+        for (const std::uint32_t block : calls.blocks)
+            m_owners.lastUses[block] = now;
+        calls.blocks.clear();
+    }
+
     /// The block of a tensor, which stays the one that it had when it was first seen.
     std::uint32_t see(std::uint32_t tensor, std::uint32_t hold)
     {
@@ -149,16 +181,6 @@ private:
             seen.isOfUse = !m_owners.holds[seen.hold].released;
         }
         return seen.block;
-    }
-
-    void returns(std::uint32_t thread, const DeepMoment& now)
-    {
-        std::vector<std::vector<OpenUse>>& running = m_running[thread];
-        if (running.empty())
-            return;
-        for (const OpenUse& open : running.back())
-            m_owners.holds[open.hold].uses[open.use].returned = now;
-        running.pop_back();
     }
 
     void letGo(Seen& seen, const DeepMoment& now)
@@ -199,7 +221,7 @@ private:
         if (found == m_holds.end())
             return;
         StepOwners::Hold& hold = m_owners.holds[found->second];
-        if (std::vector<std::vector<OpenUse>>& running = m_running[row.thread]; !running.empty())
+        if (std::vector<std::vector<OpenUse>>& running = m_calls[row.thread].running; !running.empty())
             running.back().push_back({ found->second, hold.uses.size() });
         hold.uses.push_back({ now, {}, {} });
         if (!hold.unpacked)
@@ -224,7 +246,8 @@ private:
     void leave(const DeepStep::Row& row, const DeepMoment& now)
     {
         for (const std::uint32_t tensor : m_step.refsOf(row))
-            see(tensor, kNoHold);
+            if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                m_owners.lastUses[block] = now;
         std::vector<std::size_t>& within = m_within[row.thread];
         const auto isLeft = [&](std::size_t window) {
             return m_owners.windows[window].path == row.name && m_owners.windows[window].type == row.detail;
@@ -234,6 +257,8 @@ private:
         for (bool found = false; !found; within.pop_back()) {
             found = isLeft(within.back());
             m_owners.windows[within.back()].leaves = now;
+            for (const std::uint32_t block : m_owners.windows[within.back()].takes)
+                m_owners.lastUses[block] = now;
         }
     }
 
@@ -261,8 +286,7 @@ private:
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_unpacked; // by block, the last one
     boost::unordered_flat_map<std::uint32_t, std::vector<std::size_t>> m_within; // by thread
     boost::unordered_flat_set<std::uint32_t> m_casting; // threads, until what that makes is seen
-    // By thread, of each operator that has not returned: what was unpacked in it itself.
-    boost::unordered_flat_map<std::uint32_t, std::vector<std::vector<OpenUse>>> m_running;
+    boost::unordered_flat_map<std::uint32_t, Calls> m_calls; // by thread
     StepOwners m_owners;
 };
 

@@ -81,6 +81,10 @@ struct StepOwners {
     /// Blocks that aten::_to_copy made of what was there before the step: weights, as autocast casts them
     /// once for all that take them. Who computes again casts them again.
     boost::unordered_flat_set<std::uint32_t> casts;
+    /// By block: where the last call ends that works with a tensor of the program's: an operator, with all
+    /// that it calls, or a module that takes it as an argument or returns it. What backward took out of what
+    /// is saved is no such tensor.
+    boost::unordered_flat_map<std::uint32_t, DeepMoment> lastUses;
 };
 
 /// Refused where the rows cannot be: events that go back or lie outside, tensors that there are not. O(rows x

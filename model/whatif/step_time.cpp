@@ -305,6 +305,8 @@ private:
             return unknown(say("how long another kernel of attention takes is not known"));
         if (changes(Change::Kind::Optimizer))
             return unknown(say("how long another optimizer takes is not known"));
+        if (changes(Change::Kind::Remove))
+            return unknown(say("how long it takes without some of its lines is not known"));
         const auto spreading
             = std::ranges::find_if(m_scenario.changes.rbegin(), m_scenario.changes.rend(), &Change::spreads);
         if (spreading == m_scenario.changes.rend())

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains a small model and leaks, or only looks as if it did.
 
-usage: leak_programs.py KIND [--seed N] [--steps N] [--truth FILE] [--snapshot FILE [--stacks all|none]]
+usage: leak_programs.py KIND [--seed N] [--steps N] [--fixed] [--truth FILE] [--snapshot FILE [--stacks all|none]]
 
 KIND is a method of Leaks, each of which keeps something of every step (or every second), or of Clean, whose growth ends, or is none. The truth
 is, for each step, how many allocations there were before it, before what leaks, after that, and at its end: what is born in a step and
-lives at the end of the last one has leaked, since nothing else of the program lives so long.
+lives at the end of the last one has leaked, since nothing else of the program lives so long. --fixed is without the lines that leak.
 """
 import argparse
 import collections
@@ -87,8 +87,8 @@ def allocations():
 class Program:
     """A training. `after` comes when a step's optimizer is done, `before` before its backward."""
 
-    def __init__(self, kind, seed, steps):
-        self.kind, self.steps = kind, steps
+    def __init__(self, kind, seed, steps, fixed=False):
+        self.kind, self.steps, self.fixed = kind, steps, fixed
         self.rng = random.Random(f"{kind} {seed}")
         self.model = self.rng.choice((Perceptron, Images, Words))(self.rng).cuda()
         self.size = 512 * self.rng.choice((1, 1, 1, 2, 3, 8, 20, 100, 1000))  # bytes a step, where a kind may choose
@@ -131,7 +131,7 @@ class Program:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=self.to_none)
         begin = allocations()
-        if step >= self.first:
+        if step >= self.first and not self.fixed:
             self.after(step, x, out, loss)
         return begin, allocations()
 
@@ -143,7 +143,7 @@ class Leaks(Program):
     def prepare(self):
         if self.kind == "cycles":
             gc.disable()
-        if self.kind == "hook":
+        if self.kind == "hook" and not self.fixed:
             chosen = self.rng.choice([module for module in self.model.modules() if type(module) is nn.Linear])  # others are not called
             chosen.register_forward_hook(self.keep_some)
 
@@ -397,6 +397,7 @@ def main():
     parser.add_argument("--clean", action="store_true", help="the kind is one of those that do not leak")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--fixed", action="store_true", help="without the lines that leak")
     parser.add_argument("--truth")
     parser.add_argument("--snapshot")
     parser.add_argument("--stacks", default="all")
@@ -404,7 +405,7 @@ def main():
     if arguments.snapshot:
         torch.cuda.memory._record_memory_history(context=arguments.stacks if arguments.stacks != "none" else None, stacks="all")
     torch.manual_seed(0)
-    program = (Clean if arguments.clean else Leaks)(arguments.kind, arguments.seed, arguments.steps)
+    program = (Clean if arguments.clean else Leaks)(arguments.kind, arguments.seed, arguments.steps, arguments.fixed)
     steps = []
     for step in range(arguments.steps):
         begin = allocations()

@@ -102,8 +102,8 @@ def checkpointed(case, chosen=None, times=1, blocks=False):
     return (str(items_checkpointed(case) * times), *(("--checkpoint", chosen) if chosen else ()), *words)
 
 
-def record(strata, python, folder, programs, options=(), settings="", program=PROGRAM):
-    """The recordings of programs, by their words; those that failed are left out, and said."""
+def record(strata, python, folder, programs, options=(), settings="", program=PROGRAM, needs="roles_program"):
+    """The recordings of programs, by their words; those that failed are left out, and said. `needs`: what many.py imports for all of them."""
     os.makedirs(folder, exist_ok=True)
     listed, ended = (os.path.join(folder, name) for name in ("programs", "ended"))
     kept = {words: os.path.join(folder, "_".join(word.lstrip("-") for word in words) + ".strata") for words in programs}
@@ -113,7 +113,7 @@ def record(strata, python, folder, programs, options=(), settings="", program=PR
             json.dump([[program, *words] for words in some], file)
         open(ended, "w", encoding="utf-8").close()
         run = record_tools.record(strata, ["-o", os.path.join(folder, "{process}.strata"), "--simulated", CARD, *options],
-                                  [python, MANY, "--import", "roles_program", listed, ended],
+                                  [python, MANY, "--import", needs, listed, ended],
                                   env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
         with open(ended, encoding="utf-8") as file:
             statuses = json.loads(file.readline() or "[]")

@@ -121,6 +121,13 @@ def with_code(family, name):
     roles_program.roles_models.FAMILIES[family] = made
 
 
+def leave(status):
+    """Autograd's thread lets go of what it keeps of Python behind backward(), sometime: PyTorch ends the process with SIGABRT where that is
+    while Python ends, which a busy machine makes likely."""
+    sys.stdout.flush()
+    os._exit(status)
+
+
 def main():
     items, *words = sys.argv[1:]
     if words[0] == "--attention":
@@ -165,7 +172,4 @@ if __name__ == "__main__":
         if "--capacity" not in sys.argv or "unable to find an engine" not in str(error):
             raise
         status = OUT_OF_MEMORY  # cuDNN has found no algorithm whose workspace there was memory for
-    # Autograd's thread lets go of what it keeps of Python behind backward(), sometime: PyTorch ends the process with SIGABRT where that is
-    # while Python ends, which a busy machine makes likely.
-    sys.stdout.flush()
-    os._exit(status)
+    leave(status)

@@ -29,6 +29,8 @@ QString evidence(model::WhatIfEvidence evidence)
         return Words::tr("roles");
     case model::WhatIfEvidence::Windows:
         return Words::tr("modules and phases");
+    case model::WhatIfEvidence::Frames:
+        return Words::tr("lines of code");
     case model::WhatIfEvidence::Sizes:
         return Words::tr("sizes");
     }
@@ -49,6 +51,8 @@ QString evidenceMeaning(model::WhatIfEvidence evidence)
         return Words::tr("the program told its parameters, and so what blocks are for");
     case model::WhatIfEvidence::Windows:
         return Words::tr("who keeps a block is guessed by the module that asks for it and by when it goes");
+    case model::WhatIfEvidence::Frames:
+        return Words::tr("the stack of each block tells which line of the program asks for it");
     case model::WhatIfEvidence::Sizes:
         return Words::tr("what blocks are for is guessed by their sizes and lives");
     }
@@ -107,6 +111,10 @@ QString rule(model::BlockRule rule)
         return Words::tr("what backward takes back from the host: put in");
     case model::BlockRule::Gathered:
         return Words::tr("what lies with gaps, on its way to the host: put in");
+    case model::BlockRule::Removed:
+        return Words::tr("of a line that is taken out: not asked for");
+    case model::BlockRule::Freed:
+        return Words::tr("let go of behind their last use");
     }
     return {};
 }

@@ -3,8 +3,8 @@
 
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_choice_card.h"
+#include "views/pages/what_if_confirmed_card.h"
 #include "views/pages/what_if_device_card.h"
-#include "views/pages/what_if_precision_card.h"
 #include "views/pages/what_if_ranks_card.h"
 #include "views/pages/what_if_recordings_card.h"
 #include "views/pages/what_if_sequence_card.h"
@@ -172,15 +172,53 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
             WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
             whatIf, document);
     case model::Change::Kind::Autocast:
-        return new WhatIfPrecisionCard(whatIf, document);
+        return new WhatIfConfirmedCard(WhatIfCard::tr("Precision"),
+            WhatIfCard::tr("The forward under torch.autocast, or parameters, buffers and inputs in another "
+                           "type: which operators then compute in which, PyTorch alone knows"),
+            { { WhatIfCard::tr("autocast to bfloat16"), QStringLiteral("amp=bf16") },
+                { WhatIfCard::tr("autocast to float16"), QStringLiteral("amp=fp16") },
+                { WhatIfCard::tr("all of it in bfloat16"), QStringLiteral("dtype=bf16") },
+                { WhatIfCard::tr("all of it in float16"), QStringLiteral("dtype=fp16") } },
+            whatIf, document);
+    case model::Change::Kind::Attention:
+        return new WhatIfConfirmedCard(WhatIfCard::tr("Attention"),
+            WhatIfCard::tr("Another kernel of scaled_dot_product_attention; attention that is written by "
+                           "hand becomes it. Flash and cuDNN take 16 bits; causal: masks are taken for "
+                           "causal ones"),
+            { { WhatIfCard::tr("memory-efficient"), QStringLiteral("attention=efficient") },
+                { WhatIfCard::tr("memory-efficient, causal"), QStringLiteral("attention=efficient,causal") },
+                { WhatIfCard::tr("flash"), QStringLiteral("attention=flash") },
+                { WhatIfCard::tr("flash, causal"), QStringLiteral("attention=flash,causal") },
+                { WhatIfCard::tr("cuDNN"), QStringLiteral("attention=cudnn") },
+                { WhatIfCard::tr("cuDNN, causal"), QStringLiteral("attention=cudnn,causal") },
+                { WhatIfCard::tr("math"), QStringLiteral("attention=math") },
+                { WhatIfCard::tr("math, causal"), QStringLiteral("attention=math,causal") } },
+            whatIf, document);
     case model::Change::Kind::Ddp: // of all that spread
         return new WhatIfRanksCard(whatIf, document);
     case model::Change::Kind::Type: // the card of autocast has it
-    case model::Change::Kind::Attention: // asked for on the command line
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
-    case model::Change::Kind::Offload:
         break;
+    case model::Change::Kind::Offload:
+        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Offload"),
+            WhatIfCard::tr("What is saved for backward lies on the host until backward takes it, as with "
+                           "torch.autograd.graph.save_on_cpu: all of it, or that of a class of modules"),
+            WhatIfCard::tr("It takes a deep step, which tells what backward keeps: strata record "
+                           "--deep-step 3."),
+            whatIf, document);
+    case model::Change::Kind::Remove:
+        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Without a line"),
+            WhatIfCard::tr("What a line, a function or a file allocates is not there, as where a leak is "
+                           "mended: train.py:57, or any filter"),
+            WhatIfCard::tr("It takes a recording with stacks."), whatIf, document);
+    case model::Change::Kind::Free:
+        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Free sooner"),
+            WhatIfCard::tr("A del behind the last use of what the program holds: of all of it (last-use), or "
+                           "of what a line allocates, as train.py:57"),
+            WhatIfCard::tr("It takes a deep step, which tells what is used when: strata record "
+                           "--deep-step 3."),
+            whatIf, document);
     case model::Change::Kind::Accumulate:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),
             WhatIfCard::tr("So many forwards and backwards, each of the batch, for a step of the optimizer"),

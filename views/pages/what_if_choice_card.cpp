@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace strata::views {
 
@@ -43,7 +44,9 @@ WhatIfChoiceCard::WhatIfChoiceCard(const model::ChangeKind& kind, const QString&
 model::Result<std::vector<model::Change>> WhatIfChoiceCard::changes() const
 {
     std::vector<model::Change> changes;
-    QStringList values = m_value->currentText().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    QStringList values{ m_value->currentText().trimmed() };
+    if (namesModules()) // of which a plan has several
+        values = values.front().split(QLatin1Char(' '), Qt::SkipEmptyParts);
     if (values.isEmpty())
         values << QString();
     for (const QString& value : values) {
@@ -53,6 +56,11 @@ model::Result<std::vector<model::Change>> WhatIfChoiceCard::changes() const
         changes.push_back(std::move(*asked));
     }
     return changes;
+}
+
+bool WhatIfChoiceCard::namesModules() const
+{
+    return m_kind.kind == model::Change::Kind::Checkpoint || m_kind.kind == model::Change::Kind::Offload;
 }
 
 void WhatIfChoiceCard::showChange()
@@ -74,7 +82,7 @@ void WhatIfChoiceCard::addTo(model::Scenario& scenario) const
 
 void WhatIfChoiceCard::show(const model::Scenario& scenario)
 {
-    QStringList values; // a plan names several modules
+    QStringList values;
     for (const model::Change& change : scenario.changes)
         if (change.kind == m_kind.kind)
             values << text::utf8(change.value);
@@ -90,9 +98,11 @@ void WhatIfChoiceCard::show(const model::Scenario& scenario)
 void WhatIfChoiceCard::refresh()
 {
     const auto& device = document().device();
-    std::vector<std::string> values;
-    if (device && whatIf().ready() == WhatIf::Ready::All)
-        values = model::valuesWorthTrying(m_kind.kind, *device->trace);
+    const model::DeviceTrace* const trace
+        = device && whatIf().ready() == WhatIf::Ready::All ? device->trace : nullptr;
+    if (std::exchange(m_of, trace) != trace)
+        m_worthTrying = trace ? model::valuesWorthTrying(m_kind.kind, *trace) : std::vector<std::string>();
+    const std::vector<std::string>& values = m_worthTrying;
     bool same = static_cast<std::size_t>(m_value->count()) == values.size();
     for (std::size_t i = 0; same && i < values.size(); ++i)
         same = m_value->itemText(static_cast<int>(i)) == text::utf8(values[i]);

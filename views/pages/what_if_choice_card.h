@@ -7,8 +7,8 @@ class QComboBox;
 
 namespace strata::views {
 
-/// A change whose value is a text: one that the model proposes for the recording, or any other; several with
-/// spaces between.
+/// A change whose value is a text: one that the model proposes for the recording, or any other; of modules
+/// several with spaces between.
 class WhatIfChoiceCard final : public WhatIfCard {
     Q_OBJECT
 public:
@@ -23,11 +23,14 @@ public:
 
 private:
     [[nodiscard]] model::Result<std::vector<model::Change>> changes() const;
+    [[nodiscard]] bool namesModules() const;
     void showChange();
 
     const model::ChangeKind& m_kind;
     QString m_why; // there is nothing to propose
     QComboBox* m_value;
+    const void* m_of = nullptr; // the trace that m_worthTrying is of
+    std::vector<std::string> m_worthTrying;
 };
 
 } // namespace strata::views

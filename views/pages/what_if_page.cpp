@@ -5,7 +5,7 @@
 #include "views/pages/what_if_areas.h"
 #include "views/pages/what_if_confirm_panel.h"
 #include "views/pages/what_if_plan_panel.h"
-#include "views/pages/what_if_precision_card.h"
+#include "views/pages/what_if_confirmed_card.h"
 #include "views/pages/what_if_texts.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
@@ -125,8 +125,9 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
         showTexts();
         Q_EMIT busyChanged();
     });
-    connect(&card<WhatIfPrecisionCard>(), &WhatIfPrecisionCard::confirmAsked, this,
-        [this] { setBelow(Confirm); });
+    for (WhatIfCard* each : m_cards)
+        if (const auto* confirmed = dynamic_cast<WhatIfConfirmedCard*>(each))
+            connect(confirmed, &WhatIfConfirmedCard::confirmAsked, this, [this] { setBelow(Confirm); });
     connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::replayAgain);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &WhatIfPage::showDevice);
     for (const auto signal : { &Document::outlineReady, &Document::stateChanged })

@@ -56,6 +56,13 @@ model::Result<void> checkChange(std::string_view change)
         || (kind == "attention" && model::isAttention(value)) || (kind == "accumulate" && isMicroSteps(value))
         || (kind == "offload" && model::isOffload(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
+    if (kind == "remove" || kind == "free")
+        return model::fail(model::Error::Kind::Usage,
+            model::say("--change %1: nobody can write that into a program from outside", change),
+            model::say(
+                "edit the program and run it again; strata whatif FILE --change %1 estimates it from a "
+                "recording",
+                change));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
             model::say("there are amp=bf16, amp=fp16, dtype=bf16, dtype=fp16, "

@@ -134,7 +134,9 @@ public:
                "accumulate=K micro-steps; offload=activations, offload=activations:CLASS or "
                "offload=activations:path:GLOB, what is saved for backward lies on the host; "
                "optimizer=NAME[,KEY=VALUE]... of "
-               "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; of --confirm alone amp=bf16, or "
+               "torch.optim; remove=SITE, without the line that allocates there; free=last-use or "
+               "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
+               "--confirm alone amp=bf16, or "
                "dtype=bf16 (also fp16); one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
@@ -197,6 +199,7 @@ Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
   strata whatif run.strata --change sequence=4096 --sequence-of 1024,2048 --with longer.strata
   strata whatif run.strata --change checkpoint=Block
+  strata whatif run.strata --change remove=train.py:57
   strata whatif run.strata --plan 20GiB
   strata whatif run.strata --change fsdp=8 --change batch=x2 --batch-of 8
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
@@ -247,6 +250,11 @@ Exit codes:
                 say("--confirm does not run a program as one of many ranks: --change '%1'", spread->text),
                 say("a program that is spread runs as one rank with strata dryrun --rank 0 --world-size N; "
                     "--change fsdp there spreads one that is not"));
+        if (const auto written = std::ranges::find_if(m_scenario.changes, &model::Change::isWrittenByHand);
+            m_confirms && written != m_scenario.changes.end())
+            return refuse(say("--confirm does not write into a program: --change '%1'", written->text),
+                say("nobody but you can take out that line, or write the del: edit the program, and record "
+                    "it again, or run it with strata dryrun"));
         if (const auto confirms = checkConfirm(); !confirms)
             return confirms;
         if (!m_output.empty())

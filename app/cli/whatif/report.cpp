@@ -3,6 +3,7 @@
 
 #include "app/cli/open.h"
 #include "app/cli/text.h"
+#include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
@@ -141,6 +142,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
             .member("bytes", use.bytes)
             .endObject();
     json.endArray();
+    writeHeld(json, prediction.held);
     writeStepTime(json, told.stepTime);
     json.endObject();
 }
@@ -406,6 +408,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
                     : printable(prediction.reason.text())));
     }
+    printHeld(out, prediction.held);
     if (told.stepTime)
         out.line("  " + stepTimeLine(*told.stepTime));
     if (told.notConfirmed)

@@ -6,7 +6,7 @@
 #include "views/models/what_if_curves.h"
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_plan_panel.h"
-#include "views/pages/what_if_precision_card.h"
+#include "views/pages/what_if_confirmed_card.h"
 #include "views/pages/what_if_ranks_card.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -394,7 +394,7 @@ TEST_F(WhatIfPanels, RanksAreAskedForWithTheirOptions)
 TEST_F(WhatIfPanels, PrecisionOffersToConfirm)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
-    auto& precision = m_page.card<WhatIfPrecisionCard>();
+    auto& precision = m_page.card<WhatIfConfirmedCard>();
     EXPECT_TRUE(precision.note().contains(QStringLiteral("only a confirmation can")));
     EXPECT_FALSE(confirm().isVisible());
     precision.onSwitch().click();

@@ -38,6 +38,9 @@ struct MadeTraining {
         bool castsWeight = false;
         /// In backward, what was broadcast, when it has used and not released what was saved.
         bool addsUp = false;
+        bool letsGoOfOutput
+            = false; ///< before it goes backward, as by a del; else it has it until the next step
+        bool namesLines = false; ///< events have stacks
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
 
@@ -92,6 +95,8 @@ private:
     {
         text += (text.empty() ? "" : "\n") + std::string(action) + " " + std::to_string(block.address) + " "
             + std::to_string(block.bytes);
+        if (options.namesLines && phase != 'B') // which is in a thread of its own
+            text += std::string(" stack=") + line;
         letters += phase;
         ++event;
     }
@@ -280,12 +285,14 @@ private:
     void train(int first, int end)
     {
         phase = 'F';
+        line = "draw@data.py:5|main@train.py:10";
         std::vector<Layer> layers(static_cast<std::size_t>(options.layers));
         if (options.castsWeight && weight < 0)
             weight = alloc(bytes.size() - 1); // nobody lets go of it
         Tensor x = made(bytes.size() - 2);
         if (options.extraInFirstStep && number == 1)
             alloc(bytes.size() - 1); // nobody lets go of it
+        line = "forward@model.py:7|main@train.py:11";
         for (int i = first; i < end; ++i) {
             const Tensor y = forward(i, x, layers[static_cast<std::size_t>(i)]);
             letGo(x);
@@ -296,6 +303,9 @@ private:
                 letGo(*layer.kept);
         if (cast)
             letGo(*std::exchange(cast, std::nullopt));
+        line = "main@train.py:12";
+        if (options.letsGoOfOutput)
+            letGo(x);
         phase = 'B';
         for (int i = end - 1; i >= first; --i) {
             const Layer& layer = layers[static_cast<std::size_t>(i)];
@@ -321,7 +331,9 @@ private:
             if (options.checkpointed)
                 drop(layer.input);
         }
-        letGo(x);
+        phase = options.namesLines ? 'O' : 'B';
+        if (!options.letsGoOfOutput)
+            letGo(x);
     }
 
     void step()
@@ -336,6 +348,7 @@ private:
             train(0, last);
         train(options.isOfTwo ? last : 0, options.layers);
         phase = 'O';
+        line = "step@optimizer.py:3|main@train.py:13";
         if (!options.allocatesStatesAlone)
             drop(alloc(bytes.size() - 1));
         else if (number == 1)
@@ -356,6 +369,7 @@ private:
     int number = 0;
     std::uint32_t saves = 0;
     char phase = 'F';
+    const char* line = "";
 };
 
 } // namespace strata::test

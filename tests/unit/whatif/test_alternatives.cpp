@@ -54,6 +54,42 @@ TEST(Alternatives, HaveTheOptimizerThatKeepsNothing)
     }
 }
 
+TEST(Alternatives, AreWithoutALineThatLeaks)
+{
+    for (const bool other : { false, true }) { // something that the line asks for goes
+        std::string text, letters;
+        const auto log = [&](const char* action, int address, const char* stack) {
+            text += (text.empty() ? "" : "\n") + std::string(action) + " " + std::to_string(address << 12)
+                + " 512" + stack;
+            letters += 'F';
+        };
+        const char* const keeps = " stack=keep@train.py:9";
+        for (int step = 0; step < 20; ++step) {
+            log("alloc", 1, " stack=forward@train.py:3");
+            log("free_requested", 1, "");
+            log("free_completed", 1, "");
+            letters += 'B';
+            text += "\nalloc 0x2000 512";
+            letters += 'B';
+            text += "\nfree_requested 0x2000 512";
+            letters += 'B';
+            text += "\nfree_completed 0x2000 512";
+            log("alloc", 10 + step, keeps);
+            if (other) {
+                log("alloc", 3, keeps);
+                log("free_requested", 3, "");
+                log("free_completed", 3, "");
+            }
+            letters += '|';
+        }
+        test::Trained trained(text, letters);
+        const ReplayReport report;
+        const RecordedRun run{ .trace = &trained.trace(), .report = &report, .steps = &trained.steps() };
+        const auto change = withoutLeak(run);
+        EXPECT_EQ(change ? change->text : "", other ? "" : "remove=line:train.py:9");
+    }
+}
+
 TEST(Alternatives, AreLayersByTheirPathsWithoutADeepStep)
 {
     test::Trained trained("alloc 0x1000 512\nalloc 0x2000 64", "S F");

@@ -77,6 +77,21 @@ TEST(Change, IsAKernelOfAttention)
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
+TEST(Change, IsALineOfTheProgram)
+{
+    const auto removed = Change::parse("remove=train.py:57");
+    ASSERT_TRUE(removed);
+    EXPECT_EQ(removed->kind, Change::Kind::Remove);
+    EXPECT_EQ(removed->value, "train.py:57");
+    EXPECT_TRUE(removed->isWrittenByHand());
+    EXPECT_EQ(Change::parse("remove=stream:7 > 1MiB")->value, "stream:7 > 1MiB");
+    EXPECT_TRUE(Change::parse("free=last-use")->freesAll());
+    EXPECT_FALSE(Change::parse("free=train.py:57")->freesAll());
+    EXPECT_FALSE(Change::parse("remove=last-use")->freesAll());
+    for (const char* const wrong : { "remove", "remove=", "remove= ", "free=", "free", "remove=\"x" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
+}
+
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
     for (const char* wrong :

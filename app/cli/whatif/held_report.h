@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/json_writer.h"
+#include "app/cli/output.h"
+#include "model/whatif/last_uses.h"
+
+#include <vector>
+
+namespace strata::cli {
+
+/// Lines whose tensors a step has beyond their last use: where to write `del`. `held` of JSON.
+void writeHeld(JsonWriter& json, const std::vector<model::HeldLine>& held);
+/// The first of them, a line each; nothing for none.
+void printHeld(Output& out, const std::vector<model::HeldLine>& held);
+
+} // namespace strata::cli

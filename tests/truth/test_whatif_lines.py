@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holds what `strata whatif --change remove=SITE`, `free=last-use` and `free=SITE` say of one recording against the same program edited by hand,
+with real PyTorch and its real allocator on the simulated device: lines that allocate are not there, and what is held beyond its last use gets a del.
+
+usage: test_whatif_lines.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--write PAGE]
+
+Programs are those of whatif_lines_program.py in eleven families, and those of leak_programs.py. It prints the error of requested, allocated and
+reserved in percent of the truth, over the cases in which the edit moves that figure by 1 % or more, and beside it what predicting no change
+scores. A refusal counts as a miss of 100 %. Without a Python with PyTorch the test is skipped (exit 77) and says so.
+"""
+import concurrent.futures
+import datetime
+import os
+import subprocess
+import sys
+import tempfile
+
+import record_tools  # makes running known
+from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version
+from test_accumulate import plain, report
+from test_whatif import CARD, Case, HELD_BACK, add_case_options, cases, figures, record, row_of, table
+
+PROGRAM, LEAKS = (os.path.join(TRUTH, name) for name in ("whatif_lines_program.py", "leak_programs.py"))
+LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "remove=SITE", "remove=SITE, PyTorch's snapshot", "remove=SITE, of a leak"
+#: Median and 95th percentile in percent, of requested and allocated, and of reserved.
+BARS = {method: ((0.1, 2), (0.5, 3)) for method in (LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED)}
+HELD = ("loop", "hooks", "kept", "zero_first")
+#: The function of whatif_lines_program.py, or the text of its line, that allocates.
+SITES = {"debug": "debug", "cache": "self.cache.setdefault(step % 3", "clones": "keep_clone", "average": "average", "scores": "score"}
+#: Of leak_programs.py: what leaks is asked for there.
+LEAKING = {"hook": "keep_some", **{kind: kind for kind in ("evaluation", "concatenation", "keys_and_values", "optimizers", "streams", "attributes", "cycles")}}
+ONE_STEP = ("--deep-step", "3")
+STEPS = "20"  # of a leak
+LEFT_OUT = ("gan", "experts")  # of two losses, and of shapes that hang on data, which the simulated device does not have
+
+
+def site_of(kind):
+    """A function by its name, else the line by its number."""
+    site = SITES[kind]
+    if site.isidentifier():
+        return site
+    with open(PROGRAM, encoding="utf-8") as file:
+        return f"{os.path.basename(PROGRAM)}:{next(number for number, line in enumerate(file, 1) if site in line)}"
+
+
+def words_of(case, kind, edited=False):
+    words = [word for i, word in enumerate(case.words) if word != "evaluate" and not (word == "--option" and case.words[i + 1] == "evaluate")]
+    words[words.index("--steps") + 1] = "6"
+    return ("edited" if edited else "recorded", kind, str(case.items), *words)
+
+
+def kinds_of(case, few):
+    """Of each family some, of all of them all."""
+    names = (*HELD, *SITES)
+    return names if not few else tuple(name for index, name in enumerate(names) if (index + len(case.family)) % 3 == 0)
+
+
+def leaks(seeds):
+    for kind in LEAKING:
+        for seed in seeds:
+            yield Case(f"leak {kind} --seed {seed}", kind, [kind, "--seed", str(seed), "--steps", STEPS], 0, "")
+
+
+def check_refusals(strata, path, failures):
+    """What it says of what it cannot do."""
+    def said(words, *expected):
+        run, _ = strata_json(strata, words)
+        failures.expect(" ".join(words[2:]), f"says {expected}: {run.stderr.strip()}", all(text in run.stderr for text in expected))
+    said(["whatif", path, "--change", "remove=no_such_function", "--json"], "no block", "lines that ask for blocks: ")
+    said(["whatif", path, "--change", f"remove={os.path.basename(PROGRAM)}:1", "--json"], "no block", os.path.basename(PROGRAM))
+    said(["whatif", path, "--change", "remove=average", "--json", "--confirm", "--", "python3", "x.py"], "edit the program")
+    said(["dryrun", "--change", "free=last-use", "--", "python3", "x.py"], "edit the program and run it again")
+    said(["whatif", path, "--change", "free=last-use", "--change", "optimizer=SGD", "--json"], "do not go together")
+
+
+def peaks(strata, path):
+    _, answer = strata_json(strata, ["whatif", path, "--json"])
+    return figures(answer["devices"][0]["recorded"])
+
+
+def questions(case, few):
+    """Method, recording, truth, and what is asked."""
+    for kind in kinds_of(case, few):
+        recorded, truth = words_of(case, kind), words_of(case, kind, True)
+        if kind in HELD:
+            yield LAST_USE, recorded, truth, "free=last-use"
+            if kind == "hooks":
+                yield OF_ONE, recorded, truth, "free=loss"
+        else:
+            yield REMOVED, recorded, truth, f"remove={site_of(kind)}"
+            yield SNAPSHOT, recorded, truth, f"remove={site_of(kind)}"
+
+
+def snapshot_of(strata, path):
+    snapshot = path + ".pickle"
+    subprocess.run([strata, "convert", path, "-o", snapshot], capture_output=True, check=True)
+    return snapshot
+
+
+def write(arguments, python, rows, found):
+    strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    lines = ["# How far `strata whatif` is off with a line edited", "",
+             f"Made by `tests/truth/test_whatif_lines.py STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed} --held-back --write docs/{os.path.basename(arguments.write)}`:",
+             f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", "",
+             "Programs are trainings of eleven families, each recorded with a line that costs memory, and run again edited by hand: without the line that allocates",
+             "(copies of a batch or of activations, a cache, an average of the parameters, a second forward; of the leaks of `tests/truth/leak_programs.py` what leaks), or with",
+             "a `del` behind the last use of what was held (names of a loop, outputs kept by hooks, batches and losses kept in a list, gradients until the next step). Families",
+             f"*held back* are {', '.join(sorted(HELD_BACK))}: rules were not made by them. In percent of the truth, over cases in which the edit moves the figure by 1 % or",
+             "more; *no change* is what predicting the recorded figure scores.", "",
+             *table(["change", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
+             "| change | families | answers | with a point | bounds alone | refused | truth within |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for method in BARS:
+        for which in ("tuned", "held back"):
+            some = [row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")]
+            kinds = [sum(row.kind == kind for row in some) for kind in ("point", "bounds", "refused")]
+            if some:
+                lines.append(f"| {method} | {which} | {len(some)} | {' | '.join(map(str, kinds))} | {sum(row.held for row in some)} |")
+    with open(arguments.write, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def test(arguments, python, failures):
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        folder, strata = arguments.keep or temporary, arguments.strata
+        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+        few = arguments.seeds == 1 and not arguments.held_back and not arguments.only
+        chosen = [case for case in map(plain, cases(seeds)) if arguments.only in case.name and case.family not in LEFT_OUT
+                  and (arguments.held_back or case.family not in HELD_BACK)]
+        leaking = [case for case in leaks(seeds) if arguments.only in case.name]
+        if few:
+            chosen, leaking = of_this_turn_some(chosen), of_this_turn_some(leaking)
+        asked = [(case, *question) for case in chosen for question in questions(case, few)]
+        asked += [(case, LEAKED, tuple(case.words), (*case.words, "--fixed"), f"remove={LEAKING[case.family]}") for case in leaking]
+
+        def made(name, words, options, program, needs):
+            return record(strata, python, os.path.join(folder, name), list(dict.fromkeys(words)), options, program=program, needs=needs)
+        paths = {}
+        for is_leak, program, needs in ((False, PROGRAM, "whatif_program"), (True, LEAKS, "torch")):
+            some = [each for each in asked if (each[1] == LEAKED) == is_leak]
+            before = "leak " if is_leak else ""
+            paths |= made(f"{before}deep", [each[2] for each in some if each[1] in (LAST_USE, OF_ONE)], ONE_STEP, program, needs)
+            paths |= made(f"{before}plain", [words for each in some for words in each[2:4] if words not in paths], ("--deep-step", "0"), program, needs)
+
+        def answer(question):
+            case, method, recorded, truth, change = question
+            path, wanted = paths.get(recorded), paths.get(truth)
+            if path is None or wanted is None:
+                failures.expect(case.name, f"recordings of {method}, {recorded}", [path is not None, wanted is not None], [True, True])
+                return None
+            run, told = strata_json(strata, ["whatif", snapshot_of(strata, path) if method == SNAPSHOT else path, "--json", "--change", change])
+            if told is None or told["refused"]:
+                print(f"  {case.name}: {method}: {run.stderr.strip()[:300]}", flush=True)
+            row = row_of(case, method, 1, told, peaks(strata, path), peaks(strata, wanted))
+            if row.kind == "refused" or not row.held or any(abs(error) > 0.1 for error in row.errors or ()):
+                print(f"  {' '.join(recorded)}: {change}: {row.kind} {' '.join(f'{error:+.3f}' for error in row.errors or ())} % of "
+                      f"{' '.join(f'{error:.1f}' for error in row.unchanged)}{'' if row.held else ', not in the interval'}", flush=True)
+            return row
+        rows = [row for row in pool.map(answer, asked) if row is not None]
+        if paths:
+            check_refusals(strata, next(iter(paths.values())), failures)
+        found = []
+        for method, bars in BARS.items():
+            for which in ("tuned", "held back"):
+                report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, bars,
+                       failures, found)
+        failures.expect("lines", "some were asked for", bool(rows))
+        if arguments.write:
+            write(arguments, python, rows, found)
+
+
+def add_options(parser):
+    add_case_options(parser)
+    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
+    parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")
+
+
+if __name__ == "__main__":
+    sys.exit(main(test, every_python=False, add_options=add_options))

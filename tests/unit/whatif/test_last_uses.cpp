@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/last_uses.h"
+
+#include "model/whatif/rewrites.h"
+#include "tests/unit/whatif/curve_of.h"
+#include "tests/unit/whatif/made_training.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+namespace {
+
+using test::curveOf;
+using test::MadeTraining;
+
+Result<FreedTensors> freed(test::Trained& trained, const char* change = "free=last-use")
+{
+    const RecordedRun run{ .trace = &trained.trace(), .steps = &trained.steps() };
+    return FreedTensors::of(run, { *Change::parse(change) });
+}
+
+std::string refusal(test::Trained& trained, const char* change = "free=last-use")
+{
+    const auto tensors = freed(trained, change);
+    if (tensors)
+        return "";
+    EXPECT_EQ(tensors.error().kind, Error::Kind::Refused);
+    return tensors.error().text();
+}
+
+} // namespace
+
+TEST(FreedTensors, AreThoseOfTheProgramWithADel)
+{
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 5) };
+        options.namesLines = true;
+        options.extraInFirstStep = seed % 3 == 0;
+        MadeTraining holds(options);
+        options.letsGoOfOutput = true;
+        const MadeTraining truth(options);
+        const auto trained = holds.recorded();
+        const auto tensors = freed(*trained);
+        ASSERT_TRUE(tensors) << tensors.error().text();
+        const ProgramRun run = programRunOf(trained->trace());
+        ASSERT_EQ(curveOf(run), holds.curve);
+        ASSERT_NE(holds.curve, truth.curve);
+        EXPECT_EQ(curveOf(edited(run, tensors->edits)), truth.curve) << "seed " << seed;
+        ASSERT_EQ(tensors->held.size(), 1u);
+        EXPECT_EQ(tensors->held[0].line, "model.py:7");
+        EXPECT_EQ(tensors->held[0].letGo, "train.py:12");
+        EXPECT_EQ(tensors->held[0].blocks, 1);
+        EXPECT_EQ(refusal(*trained, "free=data.py:5").find("what is asked for there goes"), 0u);
+        EXPECT_TRUE(freed(*trained, "free=model.py:7"));
+    }
+}
+
+TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
+{
+    MadeTraining::Options options{ .seed = 3 };
+    options.namesLines = options.letsGoOfOutput = true;
+    const auto trained = MadeTraining(options).recorded();
+    EXPECT_NE(refusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
+}
+
+TEST(FreedTensors, TakeADeepStep)
+{
+    MadeTraining::Options options{ .seed = 3, .deep = 0 };
+    options.namesLines = true;
+    const auto trained = MadeTraining(options).recorded();
+    EXPECT_NE(refusal(*trained).find("no deep step"), std::string::npos);
+}
+
+TEST(FreedTensors, GoWithNoOtherChangeOfTheProgram)
+{
+    MadeTraining::Options options{ .seed = 3 };
+    options.namesLines = true;
+    const auto trained = MadeTraining(options).recorded();
+    const RecordedRun run{ .trace = &trained->trace(), .steps = &trained->steps() };
+    for (const char* const other : { "checkpoint=Layer", "accumulate=2", "optimizer=SGD", "fsdp=2" }) {
+        const auto rewrites
+            = rewritesOf(run, { .changes = { *Change::parse("free=last-use"), *Change::parse(other) } });
+        ASSERT_FALSE(rewrites) << other;
+        EXPECT_NE(rewrites.error().text().find("do not go together"), std::string::npos);
+    }
+}
+
+} // namespace strata::model
