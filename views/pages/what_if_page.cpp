@@ -4,8 +4,8 @@
 #include "views/models/what_if_curves.h"
 #include "views/pages/what_if_areas.h"
 #include "views/pages/what_if_confirm_panel.h"
-#include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_confirmed_card.h"
+#include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_texts.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
@@ -24,9 +24,11 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -263,6 +265,8 @@ void WhatIfPage::setScenario(const model::Scenario& scenario)
     for (WhatIfCard* card : m_cards)
         card->show(scenario);
     collect();
+    if (const auto asked = std::ranges::find_if(m_cards, &WhatIfCard::isOn); asked != m_cards.end())
+        QTimer::singleShot(0, *asked, [this, card = *asked] { m_area->ensureWidgetVisible(card, 0, kGrid); });
 }
 
 void WhatIfPage::takeAlternative(std::uint32_t row)

@@ -11,6 +11,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QScrollArea;
 class QSplitter;
 class QStackedWidget;
 
@@ -108,6 +109,7 @@ private:
     QStackedWidget* m_stack; // the parts, or why there are none
     QSplitter* m_splitter;
     std::vector<WhatIfCard*> m_cards;
+    QScrollArea* m_area = nullptr; // that they stand in
     QPushButton* m_reset;
     QPushButton* m_copySetting;
     QPushButton* m_copyCommand;

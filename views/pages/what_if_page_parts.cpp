@@ -59,6 +59,7 @@ QWidget* WhatIfPage::makeChanges()
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidget(inside);
+    m_area = area;
     column->addWidget(area, 1);
     return side;
 }

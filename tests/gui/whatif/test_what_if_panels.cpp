@@ -411,6 +411,22 @@ TEST_F(WhatIfPanels, PrecisionOffersToConfirm)
     EXPECT_FALSE(m_page.run().curves()->isPredicted); // what was recorded stays
 }
 
+/// What a command or a plan asks for stands in its card, and that is in view; a filter may have spaces.
+TEST_F(WhatIfPanels, WhatIsAskedIsInView)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    m_page.resize(900, 560);
+    for (const char* change : { "free=last-use", "remove=train.py:57 > 1MiB", "offload=activations:Block",
+             "attention=flash,causal" }) {
+        ASSERT_NO_FATAL_FAILURE(ask(change));
+        ASSERT_EQ(scenario().changes.size(), 1u) << change;
+        EXPECT_EQ(scenario().changes.at(0).text, change);
+        const auto card = std::ranges::find_if(m_page.cards(), &WhatIfCard::isOn);
+        ASSERT_NE(card, m_page.cards().end());
+        EXPECT_FALSE((*card)->visibleRegion().isEmpty()) << change;
+    }
+}
+
 /// Whoever records no items is not told of them where something else is missing.
 TEST_F(WhatIfPanels, ARefusalSaysWhatItIsAbout)
 {
