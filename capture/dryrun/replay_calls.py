@@ -491,11 +491,14 @@ def with_autocast(rows, name, tensors):
     if name is None:
         return rows
     kind = {"bf16": "c10::BFloat16", "fp16": "c10::Half"}[name]
-    made, depth, ours, theirs = [], 0, False, 0
+    made, depth, ours, theirs = [], 0, False, []
     for index, row in enumerate(rows):
-        theirs += (row.kind == AUTOCAST) - (row.kind == AUTOCAST_ENDS)
+        if row.kind == AUTOCAST:
+            theirs.append(row.detail != "off")
+        elif row.kind == AUTOCAST_ENDS and theirs:
+            theirs.pop()
         if row.kind == ENTERS:
-            if depth == 0 and not ours and theirs == 0:
+            if depth == 0 and not ours and not any(theirs[-1:]):  # autocast(enabled=False) is none
                 made.append(Row(AUTOCAST, True, kind, "", [], []))
                 ours = True
             depth += 1

@@ -204,6 +204,9 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
     if (removed.olderBytes > 0)
         prediction.reason = say("an estimate: memory older than the recording stands as it was, though those "
                                 "lines may have asked for some of it");
+    if (prediction.reason.empty() && removed.mayBeOfBackward)
+        prediction.reason = say("an estimate: what backward asks for on account of those lines, if it does, "
+                                "has no line and stays");
     if (prediction.reason.empty())
         prediction.reason
             = say("an estimate: without those lines the program is taken to ask for the rest as it did");

@@ -85,6 +85,8 @@ Result<Change> parseSite(const ChangeKind& kind, std::string_view text, std::str
     change.value = value;
     if (change.freesAll())
         return change;
+    if (kind.kind == Change::Kind::Free && (value == "last_use" || value == "lastuse" || value == "last use"))
+        return fail(Error::Kind::Usage, say("--change '%1' is not known", text), say("give free=last-use"));
     const auto site = parseFilter(value);
     if (!site)
         return fail(Error::Kind::Usage, say("--change '%1': %2", text, site.error().what), site.error().hint);

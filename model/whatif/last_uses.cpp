@@ -71,10 +71,11 @@ public:
         , m_end(static_cast<std::uint32_t>(allocsBefore(*run.trace, deep.endEvent)))
     {
         for (const StepOwners::Hold& hold : owners.holds)
-            if (hold.block != StepOwners::kNoBlock)
+            if (hold.block != StepOwners::kNoBlock && !isOfDeadBranch(hold))
                 m_saved[hold.block] = std::max(m_saved[hold.block], endOf(hold));
         findPlaces();
         findLaterUses();
+        findDeadBranches();
     }
 
     /// `chosen`: by row; empty: all.
@@ -108,6 +109,37 @@ private:
         return hold.used ? std::max(released, *hold.used) : released;
     }
 
+    /// Backward never comes there: it lasts as long as the program has what it made of it.
+    [[nodiscard]] bool isOfDeadBranch(const StepOwners::Hold& hold) const
+    {
+        return !hold.unpacked
+            && (!hold.released
+                || m_run.steps->phaseAt(std::min(hold.released->event, m_deep.endEvent - 1))
+                    != Phase::Backward);
+    }
+    /// All that goes at once is of one such branch, and is needed for as long as any of it is used.
+    void findDeadBranches()
+    {
+        std::map<EventIndex, DeepMoment> ofBranches; // by where it goes: the last use
+        const auto isOurs = [&](const StepOwners::Hold& hold) {
+            return hold.block != StepOwners::kNoBlock && hold.block >= m_first && isOfDeadBranch(hold);
+        };
+        for (const StepOwners::Hold& hold : m_owners.holds)
+            if (const auto used = m_owners.lastUses.find(hold.block);
+                isOurs(hold) && used != m_owners.lastUses.end())
+                ofBranches[goneAt(hold)] = std::max(ofBranches[goneAt(hold)], used->second);
+        for (const StepOwners::Hold& hold : m_owners.holds)
+            if (isOurs(hold))
+                m_saved[hold.block] = std::max(m_saved[hold.block], ofBranches[goneAt(hold)]);
+    }
+    /// The last request before that, or before the same of the step before: between the same two all goes at
+    /// once.
+    [[nodiscard]] EventIndex goneAt(const StepOwners::Hold& hold) const
+    {
+        const EventIndex gone = hold.released ? hold.released->event : m_goesLater[hold.block - m_first];
+        return gone == kNeverInStep.event ? gone : allocsBefore(m_trace, gone);
+    }
+
     /// Where the program is, before each event of the step: the last event that shows it.
     void findPlaces()
     {
@@ -132,9 +164,12 @@ private:
             before = &step;
         }
         m_usedLater.assign(m_end - m_first, true); // where nothing tells
+        m_goesLater.assign(m_end - m_first, kNeverInStep.event);
         for (std::uint32_t block = m_first; before != nullptr && block < m_end; ++block)
-            if (const std::uint32_t earlier = before->blockOf(block); earlier != AlignedStep::kNone)
+            if (const std::uint32_t earlier = before->blockOf(block); earlier != AlignedStep::kNone) {
                 m_usedLater[block - m_first] = m_owners.lastUses.contains(earlier);
+                m_goesLater[block - m_first] = recordedDeath(m_trace, earlier).event;
+            }
     }
 
     [[nodiscard]] const Statement& statementAt(EventIndex event)
@@ -170,15 +205,18 @@ private:
         const Statement uses = statementAt(shownBefore(used->second.event));
         if (!uses.empty()) {
             const std::size_t same = stays ? uses.size() - 1 : sameFrames(uses, letGo);
-            if (same == uses.size())
-                return; // within the statement that uses it last
-            dies = std::max(dies, endOfStatement(std::span(uses).last(same + 1), block, used->second));
+            const std::span all(uses);
+            dies = std::max(dies,
+                same == uses.size() ? leaves(all, used->second) // maybe to come back there in the next step
+                                    : endOfStatement(all.last(same + 1), block, used->second));
             if (!isSooner(dies, recorded))
-                return;
+                return; // within the statement that uses it last
         }
-        const bool inBackward = needed == dies;
         edits.changes.push_back({ block, dies, BlockRule::Freed });
-        tell(block, dies, recorded, inBackward ? "backward" : m_statements.label(uses),
+        tell(block, dies, recorded,
+            isGradient(block)    ? "optimizer"
+                : needed == dies ? "backward"
+                                 : m_statements.label(uses),
             m_statements.label(letGo));
     }
 
@@ -208,12 +246,21 @@ private:
     [[nodiscard]] DeepMoment endOfStatement(
         std::span<const FrameId> holder, std::uint32_t block, const DeepMoment& from)
     {
-        const auto isWithin
-            = [&](EventIndex event) { return sameFrames(statementAt(event), holder) == holder.size(); };
-        if (isWithin(m_trace.blocks().birth(BlockId::born(block))))
+        if (isWithin(m_trace.blocks().birth(BlockId::born(block)), holder))
             return from;
+        return leaves(holder, from);
+    }
+
+    [[nodiscard]] bool isWithin(EventIndex event, std::span<const FrameId> holder)
+    {
+        return sameFrames(statementAt(event), holder) == holder.size();
+    }
+
+    /// Where the program is seen elsewhere for the first time.
+    [[nodiscard]] DeepMoment leaves(std::span<const FrameId> holder, const DeepMoment& from)
+    {
         for (EventIndex event = from.event; event < m_deep.endEvent; ++event)
-            if (shownBefore(event + 1) == event && !isWithin(event))
+            if (shownBefore(event + 1) == event && !isWithin(event, holder))
                 return { event, 0 };
         return { m_deep.endEvent, 0 };
     }
@@ -247,6 +294,7 @@ private:
     std::map<std::uint32_t, DeepMoment> m_saved; // by block, until when backward needs it
     std::vector<EventIndex> m_shown; // by event of the step
     std::vector<bool> m_usedLater; // by row from the first
+    std::vector<EventIndex> m_goesLater; // likewise, where that of the step before goes
     std::map<std::tuple<std::string, std::string, std::string>, HeldLine> m_held;
 };
 

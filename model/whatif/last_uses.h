@@ -15,7 +15,7 @@ namespace strata::model {
 /// A line whose tensors the program has beyond their last use, in a step.
 struct HeldLine {
     std::string line; ///< that asks for them, frameLabel()
-    std::string lastUse; ///< line that uses them last, or "backward"; empty: not told
+    std::string lastUse; ///< line that uses them last, or "backward", or "optimizer"; empty: not told
     std::string letGo; ///< line at which they go; empty: they stay
     std::int64_t blocks = 0;
     std::int64_t bytes = 0; ///< of those blocks, requested

@@ -5,6 +5,8 @@
 #include "model/whatif/batch.h"
 #include "model/whatif/site_blocks.h"
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <algorithm>
 
 namespace strata::model {
@@ -16,6 +18,32 @@ bool isWorkspace(const RecordedRun& run, BlockId block)
 {
     return run.categories != nullptr && run.categories->of(block).category == Category::Workspace
         && run.trace->blocks().death(block) == BlockColumns::kNever;
+}
+
+/// What backward asks for on account of those blocks has no line of the program. A gradient has the size of
+/// what it is of: what is as large as one of them that a forward made may be of them.
+bool addOfBackward(
+    const RecordedRun& run, const std::vector<std::uint32_t>& removed, std::vector<bool>& doubtful)
+{
+    bool any = false;
+    if (run.steps == nullptr)
+        return any;
+    const BlockColumns& blocks = run.trace->blocks();
+    const auto phaseOf = [&](BlockId block) { return run.steps->phaseAt(blocks.birth(block)); };
+    boost::unordered_flat_set<std::int64_t> sizes;
+    for (const std::uint32_t row : removed)
+        if (const BlockId block = BlockId::born(row);
+            phaseOf(block) == Phase::Forward || phaseOf(block) == Phase::Recompute)
+            sizes.insert(blocks.requestedBytes[block]);
+    std::vector<bool> isRemoved(blocks.bornCount());
+    for (const std::uint32_t row : removed)
+        isRemoved[row] = true;
+    for (std::size_t row = 0; !sizes.empty() && row < blocks.bornCount(); ++row)
+        if (const BlockId block = BlockId::born(row); !isRemoved[row] && phaseOf(block) == Phase::Backward
+            && sizes.contains(blocks.requestedBytes[block])
+            && (run.categories == nullptr || run.categories->of(block).category != Category::Gradient))
+            any = doubtful[row] = true;
+    return any;
 }
 
 } // namespace
@@ -48,10 +76,15 @@ Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vecto
         if (born[row] == Is::Elsewhere)
             continue;
         doubtful[row] = born[row] == Is::Unknown || isWorkspace(run, block);
-        (doubtful[row] ? removed.doubtful : removed.rows).push_back(static_cast<std::uint32_t>(row));
-        if (!doubtful[row])
-            removed.bytes = wrapAdd(removed.bytes, blocks.requestedBytes[block]);
+        if (doubtful[row])
+            continue;
+        removed.rows.push_back(static_cast<std::uint32_t>(row));
+        removed.bytes = wrapAdd(removed.bytes, blocks.requestedBytes[block]);
     }
+    removed.mayBeOfBackward = addOfBackward(run, removed.rows, doubtful);
+    for (std::size_t row = 0; row < doubtful.size(); ++row)
+        if (doubtful[row])
+            removed.doubtful.push_back(static_cast<std::uint32_t>(row));
     for (std::size_t row = 0; row < older.size(); ++row)
         if (older[row] != Is::Elsewhere)
             removed.olderBytes = wrapAdd(removed.olderBytes, blocks.requestedBytes[BlockId::older(row)]);

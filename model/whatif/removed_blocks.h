@@ -14,9 +14,10 @@ namespace strata::model {
 /// to ask for the same.
 struct RemovedBlocks {
     std::vector<std::uint32_t> rows; ///< of blocks that were born in the trace
-    /// Likewise, but nothing tells: without a stack; or of a library, which asks for it where it is needed
-    /// first.
+    /// Likewise, but nothing tells: without a stack; of a library, which asks for it where it is needed
+    /// first; or of a backward, and as large as one that a forward made there.
     std::vector<std::uint32_t> doubtful;
+    bool mayBeOfBackward = false; ///< some of these are of a backward
     std::vector<EventIndex> refused; ///< requests that are not made, ascending
     std::int64_t bytes = 0; ///< of `rows`, all that were asked for
     /// Of blocks older than the trace, which stand as they were recorded though they may be of those lines.

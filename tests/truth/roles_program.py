@@ -26,7 +26,7 @@ OPTIMIZERS = {
     "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=3, tolerance_grad=-1.0, tolerance_change=-1.0)}
 OPTIONS = ("accumulate", "evaluate", "evaluate_inference", "checkpoint", "checkpoint_reentrant", "variable_shapes", "autocast", "scaler",
            "keep_gradients", "zero_first", "clip", "penalty", "save", "in_backward", "two_optimizers", "average", "ddp", "ddp_views", "fsdp2",
-           "bf16", "fp16", "autocast_fp16", "same_batch")
+           "bf16", "fp16", "autocast_fp16", "autocast_off", "same_batch")
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -85,6 +85,8 @@ class Trainer:
             return torch.autocast("cuda", dtype=torch.float16)
         if "autocast" in self.options:
             return torch.autocast("cuda", dtype=torch.bfloat16)
+        if "autocast_off" in self.options:  # as programs with a switch for it have it
+            return torch.autocast("cuda", dtype=torch.bfloat16, enabled=False)
         return contextlib.nullcontext()
 
     def draw(self, step):

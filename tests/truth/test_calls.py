@@ -41,6 +41,7 @@ EARLY = os.path.join(TRUTH, "early_program.py")
 EARLY_CASES = (("", "bf16", True), ("--cell RNN --hidden 300 --early other", "bf16", False), ("", "fp16", True), ("--cell GRU", "bf16", True),
                ("--cell GRU", "fp16", True), ("--early none", "bf16", True), ("--early other", "fp16", False), ("--hidden 100 --items 48", "bf16", True))
 SPLIT = ("gan",)  # whose loss has calls of networks without gradients and with
+SWITCHED = "vit"  # whose program is asked with a switch for autocast that is off, too
 ENOUGH = 12  # cases from which on a percentile says something
 MOST_REFUSED = 0.05
 
@@ -54,6 +55,8 @@ def questions(case, composed):
     autocast, bf16, twice = ("--option", "autocast"), ("--option", "bf16"), (str(2 * case.items), *plain[1:])
     times, many = f"batch=x{TIMES}", (str(TIMES * case.items),)
     yield Question("autocast", ALONE, plain, (*plain, *autocast), ("amp=bf16",))
+    if case.family == SWITCHED:
+        yield Question("autocast, once off", ALONE, (*plain, "--option", "autocast_off"), (*plain, *autocast), ("amp=bf16",))
     yield Question("bf16", ALONE, plain, (*plain, *bf16), ("dtype=bf16",))
     if composed and case.family in HALVED:
         yield Question("autocast fp16", HALF, plain, (*plain, "--option", "autocast_fp16"), ("amp=fp16",))
@@ -167,13 +170,13 @@ def write(arguments, python, cells):
 def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
     if not THOROUGH and not arguments.only and not arguments.write:
-        chosen = [case for case in chosen if case.family in ("gpt", "recommender", *SPLIT)]
+        chosen = [case for case in chosen if case.family in ("gpt", "recommender", *SPLIT, SWITCHED)]
     asked = [(case, question, place + 2 * (not is_first)) for case in chosen for is_first in [f"--seed {arguments.first_seed} " in case.name]
              for place, question in ranked(questions(case, is_first)) if arguments.question in question.name]
     asked = [(case, question) for case, question, _ in sorted(asked, key=lambda one: one[2])][:arguments.at_most]  # of each family some
     if not THOROUGH and not arguments.question and not arguments.write:
-        asked = [one for one in asked if one[1].row not in (HALF, SCALED) and one[0].family not in SPLIT][::5] + [
-            one for one in asked if one[0].family in SPLIT][:1]  # whose deep step begins amid a step of the training
+        asked = [one for one in asked if one[1].row not in (HALF, SCALED) and one[0].family not in (*SPLIT, SWITCHED)][::5] + [
+            one for one in asked if one[0].family in SPLIT][:1] + [one for one in asked if "once off" in one[1].name]  # what showed mistakes once
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],

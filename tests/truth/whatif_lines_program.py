@@ -109,8 +109,8 @@ class Loop:
                 with trainer.autocast():
                     out = trainer.model(x)
                 scores = out.float()
-                chances = scores.detach().softmax(-1)
-                seen = chances.amax(-1).mean()
+                chances = scores.softmax(-1); best = chances.argmax(-1)  # a branch that backward never comes to
+                seen = (best.flatten() == y.flatten()).float().mean()
                 loss = F.cross_entropy(scores.flatten(0, -2), y.flatten()) + 0 * seen
             trainer.backward(loss)
             for optimizer in trainer.optimizers:
@@ -133,9 +133,10 @@ class Loop:
                 del x
                 scores = out.float()
                 del out
-                chances = scores.detach().softmax(-1)
-                seen = chances.amax(-1).mean()
+                chances = scores.softmax(-1); best = chances.argmax(-1)
                 del chances
+                seen = (best.flatten() == y.flatten()).float().mean()
+                del best
                 loss = F.cross_entropy(scores.flatten(0, -2), y.flatten()) + 0 * seen
                 del scores, seen, y
             trainer.backward(loss)

@@ -136,8 +136,8 @@ public:
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; remove=SITE, without the line that allocates there; free=last-use or "
                "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
-               "--confirm alone amp=bf16, or "
-               "dtype=bf16 (also fp16); one after the other")
+               "--confirm alone amp=bf16 or dtype=bf16 (also fp16), and attention=math|efficient|flash|cudnn"
+               "[,causal]; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -300,7 +300,9 @@ Exit codes:
         }
         if (m_confirms) {
             const auto confirmed = confirmAll(devices);
-            if (!confirmed && confirmed.error().kind == model::Error::Kind::Refused)
+            if (!confirmed
+                && (confirmed.error().kind == model::Error::Kind::Refused
+                    || confirmed.error().kind == model::Error::Kind::NotFound))
                 return refused(file, confirmed.error(), out, err);
             if (!confirmed)
                 return model::Failure(confirmed.error());
@@ -478,7 +480,7 @@ private:
     static std::string whyRefused(const std::vector<WhatIfTold>& devices)
     {
         const auto refused
-            = std::ranges::find_if(devices, [](const auto& told) { return told.refused.has_value(); });
+            = std::ranges::find_if(devices, [](const auto& told) { return told.refused && !told.confirmed; });
         return refused == devices.end() ? std::string() : refused->refused->text();
     }
 

@@ -41,7 +41,9 @@ void printHeld(Output& out, const std::vector<model::HeldLine>& held)
         const model::HeldLine& one = held[i];
         std::string line = fmt::format("    {} of {}{}", model::formatBytes(one.bytes), printable(one.line),
             one.blocks > 1 ? fmt::format(" in {} blocks", model::formatCount(one.blocks)) : "");
-        if (!one.lastUse.empty())
+        if (one.lastUse == "backward" || one.lastUse == "optimizer") // no line of the program
+            line += ", used last by the " + one.lastUse;
+        else if (!one.lastUse.empty())
             line += ", used last at " + printable(one.lastUse);
         line += one.letGo.empty() ? ", for good" : ", until " + printable(one.letGo);
         if (one.heldNs)

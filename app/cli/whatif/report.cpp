@@ -417,7 +417,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         printPlan(out, *told.plan);
     if (told.fitPlan)
         printPlan(out, *told.fitPlan, told.planMethod);
-    if (told.refused)
+    if (told.refused && !told.confirmed)
         out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }
 
