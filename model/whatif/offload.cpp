@@ -102,7 +102,6 @@ class Editing {
 public:
     Editing(const DeviceTrace& trace, const DeepStep& deep, const StepOwners& owners)
         : m_trace(trace)
-        , m_deep(deep)
         , m_owners(owners)
         , m_firstBlock(static_cast<std::uint32_t>(allocsBefore(trace, deep.beginEvent)))
     {
@@ -175,7 +174,6 @@ private:
     }
 
     const DeviceTrace& m_trace;
-    const DeepStep& m_deep;
     const StepOwners& m_owners;
     std::uint32_t m_firstBlock;
     StepEdits m_edits;
