@@ -99,7 +99,7 @@ def checkpointed(case, chosen=None, times=1, blocks=False):
     the same."""
     words = [*case.words, *(("--option", "checkpoint") if blocks else ())]
     words[words.index("--steps") + 1] = "6"
-    return (str(items_checkpointed(case) * times), *(("--checkpoint", chosen) if chosen else ()), *words)
+    return (str(int(items_checkpointed(case) * times)), *(("--checkpoint", chosen) if chosen else ()), *words)
 
 
 def record(strata, python, folder, programs, options=(), settings="", program=PROGRAM, needs="roles_program"):

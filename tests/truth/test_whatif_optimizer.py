@@ -107,13 +107,12 @@ def check_same(strata, case, path, failures):
 
 
 def measure(arguments, python, folder, failures):
-    test_whatif.PROGRAM = PROGRAM
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
     if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
         chosen = of_this_turn_some(chosen)
     made = record(arguments.recorder or arguments.strata, python, folder,
-                  [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)])
+                  [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)], program=PROGRAM)
     rows = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case in chosen:

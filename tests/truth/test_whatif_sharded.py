@@ -85,12 +85,11 @@ def row_of(strata, case, kind, how, path, truth_path, failures):
 
 
 def measure(arguments, python, folder, failures):
-    test_whatif.PROGRAM = PROGRAM
     seeds = range(arguments.first_seed, arguments.first_seed + (arguments.seeds or 1))
     chosen = [case for case in cases(seeds, arguments.kind or list(KINDS), few=arguments.seeds is None)
               if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
     made = record(arguments.recorder or arguments.strata, python, folder,
-                  [words_of(case, how) for case in chosen for how in ("alone", *(how for _, how in case.hows))], DEEP)
+                  [words_of(case, how) for case in chosen for how in ("alone", *(how for _, how in case.hows))], DEEP, program=PROGRAM)
     rows = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case in chosen:
