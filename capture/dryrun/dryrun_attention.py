@@ -36,31 +36,30 @@ class Kernel:
         given = {**dict(zip(NAMES, arguments)), **named}
         if self.is_causal and given.get("attn_mask") is not None:
             given |= {"attn_mask": None, "is_causal": True}
-        try:
-            with self.hold():
-                return function(**given)
-        except RuntimeError as error:
-            if NONE_FITS not in str(error):
-                raise
-        raise RuntimeError(f"--change attention={self.value}: PyTorch does not take that kernel for {describe(given['query'])}: "
-                           f"{self.why(function, given)}")
-
-    def why(self, function, given):
         with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
+            warnings.simplefilter("always")  # why it takes none PyTorch warns of
             try:
                 with self.hold():
-                    function(**given)
-            except RuntimeError:
-                pass
-        texts = [str(each.message).partition(" (Triggered internally")[0].strip() for each in told]
+                    result = function(**given)
+            except RuntimeError as error:
+                if NONE_FITS not in str(error):
+                    raise
+                result = None
+        if result is None:
+            raise self.refusal(given["query"], [str(each.message).partition(" (Triggered internally")[0].strip() for each in told])
+        for each in told:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return result
+
+    def refusal(self, query, texts):
         begins = [place for place, text in enumerate(texts) if text.lower().startswith(HEADINGS.get(self.name, "-"))]
         reasons = itertools.takewhile(lambda text: "kernel not used" not in text, texts[begins[-1] + 1:] if begins else ())
-        return " ".join(reasons) or "it does not say why"
-
-
-def describe(query):
-    return f"queries of {str(query.dtype)[len('torch.'):]} and sizes {list(query.shape)}"
+        why = " ".join(reasons).rstrip(".") or "it does not say why"
+        error = RuntimeError(f"--change attention={self.value}: PyTorch does not take that kernel for queries of {str(query.dtype)[len('torch.'):]} "
+                             f"and sizes {list(query.shape)}: {why}")
+        error.strata_hint = ("ask for a kernel that it takes; for another type beside it, as with --change amp=bf16; or, where its masks are causal "
+                             "ones, with ',causal' behind it")
+        return error
 
 
 def install(value):

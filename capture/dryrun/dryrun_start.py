@@ -116,7 +116,7 @@ def write_failure():
     while trace is not None:
         where, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
     with open(os.path.join(FOLDER, f"failure.{os.getpid()}"), "w", encoding="utf-8", errors="replace") as file:
-        json.dump({"kind": type(error).__name__, "what": str(error), "where": where}, file)
+        json.dump({"kind": type(error).__name__, "what": str(error), "where": where, "hint": str(getattr(error, "strata_hint", ""))}, file)
 
 
 @guarded

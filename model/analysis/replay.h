@@ -84,8 +84,8 @@ struct WhatIfAsked {
     std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
     std::optional<AddressPolicy> addresses; ///< none: several where they matter, and the spread between them
     bool ranges = true; ///< false: one value is enough, which is quicker
-    /// `replayed` is enough, which is quicker still, up to firstNewOomEvent where there is one: the rest of the
-    /// answer is left as it is made.
+    /// `replayed` is enough, which is quicker still, and ends with firstNewOomEvent where there is one;
+    /// ranges are that one value, `recorded` and `reason` are not looked for.
     bool figuresAlone = false;
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
     std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity

@@ -196,12 +196,12 @@ Result<WhatIfAnswer> answerWhatIf(
     answer.replayed = *replayed;
     answer.reservedPeakRange = { replayed->reservedBytesPeak, replayed->reservedBytesPeak };
     answer.allocatedPeakRange = { replayed->allocatedBytesPeak, replayed->allocatedBytesPeak };
+    if (asked.figuresAlone)
+        return answer;
     if (asked.ranges && (answer.orderThatFits || report.check.hasPendingFrees))
         if (const auto found = findRanges(trace, report.check.hasPendingFrees, *question, answer, progress);
             !found)
             return Failure(found.error());
-    if (asked.figuresAlone)
-        return answer;
     answer.reason = whyEstimated(report, asked, *question, answer);
     answer.exact = answer.reason.empty();
     return answer;

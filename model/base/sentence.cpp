@@ -51,7 +51,9 @@ Pieces filledIn(std::string_view wording, std::span<const SentenceArgument> argu
     };
     for (std::size_t i = 0; i < wording.size(); ++i) {
         const char next = i + 1 < wording.size() ? wording[i + 1] : '\0';
-        if (wording[i] == '*') {
+        if (wording[i] == '*' && next == '*') {
+            words += wording[i++];
+        } else if (wording[i] == '*') {
             endWords();
             strong = !strong;
         } else if (wording[i] == '%' && next >= '1' && next <= '9'

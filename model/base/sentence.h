@@ -22,7 +22,7 @@ namespace strata::model {
 /// language. `say("there is no device %1", device)` makes one.
 
 /// English as a literal of the source, where resources/translations/update.py finds it for translators.
-/// "%1" to "%9" are what it speaks of, "*words*" stand out.
+/// "%1" to "%9" are what it speaks of, "*words*" stand out, "**" is a star.
 class English {
 public:
     constexpr English() = default; ///< says nothing

@@ -20,8 +20,9 @@ enum class BlockRule : std::uint8_t {
     NotWhole, ///< its bytes are not those of whole items: likely as it is, or scaled
     Undecided, ///< nothing tells what it is for: likely scaled, or as it is
     Linear, ///< recordings tell its size at each batch
-    Squared, ///< goes with the square, as recordings tell, or as it is as large as pairs of items: scores of
-    ///< attention with the length, those of a contrastive loss with the batch
+    /// Goes with the square, as recordings tell, or as large as pairs of items: scores of attention with the
+    /// length of sequences, those of a contrastive loss with the batch.
+    Squared,
     Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
     NotAligned, ///< the other recording, or the deep step, has no such block: as it is
     // Checkpointing:

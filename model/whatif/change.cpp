@@ -203,7 +203,7 @@ Result<Change> Change::parse(std::string_view text)
         if (!value.empty() && value != "path:")
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no modules", text),
-            say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.*, or checkpoint=none"));
+            say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.**, or checkpoint=none"));
     }
     if (known->kind == Kind::Autocast) {
         if (value == "bf16" || value == "fp16")
@@ -233,7 +233,7 @@ Result<Change> Change::parse(std::string_view text)
         return fail(Error::Kind::Usage,
             say("--change '%1' names nothing that the host could keep for backward", text),
             say("give offload=activations, or modules behind that, as offload=activations:Block or "
-                "offload=activations:path:blocks.*"));
+                "offload=activations:path:blocks.**"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")

@@ -19,18 +19,15 @@ CheckpointRegions::CheckpointRegions(const DeviceTrace& trace, StepStretch step,
 
 Result<CheckpointRegions> CheckpointRegions::of(const DeviceTrace& trace)
 {
-    const auto deep = usableDeepStep(trace);
-    if (!deep)
-        return Failure(deep.error());
-    auto owners = stepOwners(trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
-    if (owners->holds.empty())
+    auto step = ownedDeepStep(trace);
+    if (!step)
+        return Failure(step.error());
+    if (step->owners.holds.empty())
         return fail(Error::Kind::Refused,
             say("the deep step does not tell what is saved for backward, as of a program in C++"));
-    if (owners->windows.empty())
+    if (step->owners.windows.empty())
         return fail(Error::Kind::Refused, say("the deep step tells of no modules"));
-    return CheckpointRegions(trace, stretchOf(**deep), std::move(*owners));
+    return CheckpointRegions(trace, stretchOf(*step->deep), std::move(step->owners));
 }
 
 CheckpointRegions CheckpointRegions::of(const DeviceTrace& trace, GuessedStep guessed)

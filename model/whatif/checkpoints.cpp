@@ -35,23 +35,6 @@ bool findRegions(const CheckpointRegions& regions, const std::vector<ModuleChoic
     return matches;
 }
 
-/// The classes of modules that ran, the most frequent first.
-std::string classesIn(const StepOwners& owners, const StringTable& strings)
-{
-    std::map<std::string_view, int> counts;
-    for (const StepOwners::Window& window : owners.windows)
-        ++counts[strings[window.type]];
-    std::vector<std::pair<int, std::string_view>> classes;
-    for (const auto& [name, count] : counts)
-        classes.emplace_back(-count, name);
-    std::ranges::sort(classes);
-    constexpr std::size_t kNamed = 12;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(classes.size(), kNamed); ++i)
-        text.append(i == 0 ? "" : ", ").append(classes[i].second);
-    return text + (classes.size() > kNamed ? ", ..." : "");
-}
-
 Result<RunEdits> editsOf(const DeviceTrace& trace, const TrainingSteps& steps,
     const CheckpointRegions& regions, const std::vector<CheckpointRegion>& chosen)
 {
@@ -107,9 +90,7 @@ Result<RunEdits> checkpointEdits(
     const StringTable& strings = trace.recording().strings;
     std::vector<CheckpointRegion> chosen;
     if (!findRegions(*regions, choices, strings, chosen))
-        return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
-            say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.*",
-                verbatim(classesIn(regions->owners(), strings))));
+        return noSuchModule(regions->owners(), strings);
     return editsOf(trace, steps, *regions, chosen);
 }
 

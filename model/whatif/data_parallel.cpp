@@ -235,13 +235,11 @@ Result<RunEdits> dataParallelEdits(
     RunEdits edits = spreading.edits();
     if (!sharding.gradientsAreViews)
         return edits;
-    const auto deep = usableDeepStep(*run.trace);
-    if (!deep)
-        return Failure(deep.error());
-    const auto owners = stepOwners(*run.trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
-    edits.append(inAllSteps(*run.trace, *run.steps, stretchOf(**deep), spreading.views(**deep, *owners)));
+    const auto step = ownedDeepStep(*run.trace);
+    if (!step)
+        return Failure(step.error());
+    edits.append(inAllSteps(
+        *run.trace, *run.steps, stretchOf(*step->deep), spreading.views(*step->deep, step->owners)));
     return orRefused(std::move(edits));
 }
 

@@ -279,7 +279,7 @@ Result<GuessedStep> guessStepOwners(
         return fail(Error::Kind::Refused, say("nothing tells which modules ask for what"));
     if (!guess.find(choices))
         return fail(Error::Kind::Refused, say("no module of that path asks for anything in its forward"),
-            say("paths are those of strata ledger --by module, as path:blocks.*; classes are known of a deep "
+            say("paths are those of strata ledger --by module, as path:blocks.**; classes are known of a deep "
                 "step alone: strata record --deep-step 3 -- COMMAND"));
     return GuessedStep{ *stretch, guess.take(), guess.isClear() };
 }

@@ -302,12 +302,9 @@ private:
 
 Result<FreedTensors> FreedTensors::of(const RecordedRun& run, const std::vector<Change>& changes)
 {
-    const auto deep = usableDeepStep(*run.trace);
-    if (!deep)
-        return Failure(deep.error());
-    const auto owners = stepOwners(*run.trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
+    const auto step = ownedDeepStep(*run.trace);
+    if (!step)
+        return Failure(step.error());
     std::vector<bool> chosen;
     bool all = false;
     for (const Change& change : changes) {
@@ -321,7 +318,7 @@ Result<FreedTensors> FreedTensors::of(const RecordedRun& run, const std::vector<
         for (std::size_t row = 0; row < chosen.size(); ++row)
             chosen[row] = chosen[row] || site->born[row] == SiteBlocks::Is::There;
     }
-    return Freeing(run, **deep, *owners).freed(all ? std::vector<bool>() : chosen);
+    return Freeing(run, *step->deep, step->owners).freed(all ? std::vector<bool>() : chosen);
 }
 
 } // namespace strata::model

@@ -191,26 +191,22 @@ Failure lacksSizes()
 Result<RunEdits> offloadEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<OffloadChoice>& choices)
 {
-    const auto deep = usableDeepStep(trace);
-    if (!deep)
-        return Failure(deep.error());
-    const auto owners = stepOwners(trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
-    if (owners->holds.empty())
+    const auto step = ownedDeepStep(trace);
+    if (!step)
+        return Failure(step.error());
+    const StepOwners& owners = step->owners;
+    if (owners.holds.empty())
         return fail(Error::Kind::Refused,
             say("the deep step does not tell what is saved for backward, as of a program in C++"));
-    if (savesInBackward(*owners))
+    if (savesInBackward(owners))
         return fail(Error::Kind::Refused,
             say("backward saves tensors for another backward (create_graph=True), and nothing tells which "
                 "of them lie on the host"),
             hintFor(Lacks::Confirmation));
-    Offloaded offloaded(*owners, trace.recording().strings);
+    Offloaded offloaded(owners, trace.recording().strings);
     for (const OffloadChoice& choice : choices)
         if (!offloaded.choose(choice))
-            return fail(Error::Kind::Refused,
-                say("no module that ran in the deep step is of that class or path"),
-                say("paths are those of strata ledger --by module, as path:blocks.*"));
+            return noSuchModule(owners, trace.recording().strings);
     if (offloaded.holds().empty())
         return fail(Error::Kind::Refused,
             say("nothing is saved for backward there that the recording tells of"),
@@ -218,7 +214,7 @@ Result<RunEdits> offloadEdits(
     if (std::ranges::any_of(offloaded.holds(), [](const Hold* hold) { return hold->bytes < 0; }))
         return lacksSizes();
     return orRefused(inAllSteps(
-        trace, steps, stretchOf(**deep), Editing(trace, **deep, *owners).edits(offloaded.holds())));
+        trace, steps, stretchOf(*step->deep), Editing(trace, *step->deep, owners).edits(offloaded.holds())));
 }
 
 } // namespace strata::model

@@ -421,6 +421,26 @@ Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
     return Writer(trace, list, firstStep).write(changes, asked);
 }
 
+EventIndex firstStepOf(const RecordedRun& run)
+{
+    if (run.steps == nullptr)
+        return 0;
+    const auto first = std::ranges::find(run.steps->steps, StepKind::Train, &TrainingStep::kind);
+    return first == run.steps->steps.end() ? 0 : first->first;
+}
+
+EventIndex stepWithinCalls(const RecordedRun& run)
+{
+    const auto list = callListOf(*run.trace);
+    if (!list || run.steps == nullptr)
+        return 0;
+    const auto within = std::ranges::find_if(run.steps->steps, [&](const TrainingStep& step) {
+        return step.kind == StepKind::Train && step.first > (*list)->beginEvent
+            && step.first < (*list)->endEvent;
+    });
+    return within == run.steps->steps.end() ? 0 : within->first;
+}
+
 namespace {
 
 bool isNumber(const json& value)

@@ -5,6 +5,7 @@
 #include "model/trace/call_list.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/change.h"
+#include "model/whatif/scenario.h"
 
 #include <array>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace strata::model {
 /// The call list of a device, never nullptr. Kind::Refused: it has none that can be called again, and why.
 [[nodiscard]] Result<const CallList*> callListOf(const DeviceTrace& trace);
 
-/// Changes that calls tell: autocast, types, kernels of attention, checkpoints; with a second recording, the
+/// Changes that calls tell: autocast, types, kernels of attention, losses in chunks, checkpoints; with a second recording, the
 /// batch.
 [[nodiscard]] bool isToldByCalls(const Change& change);
 
@@ -63,6 +64,11 @@ struct CallsAsked {
 /// Kind::Refused: what cannot be called again, or which change the calls do not tell.
 [[nodiscard]] Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
     std::span<const Change> changes, EventIndex firstStep, const CallsAsked& asked = {});
+
+/// Where the first training step of a run begins; 0: its steps are not known, or were not asked for.
+[[nodiscard]] EventIndex firstStepOf(const RecordedRun& run);
+/// CallsAsked::stepWithin of it.
+[[nodiscard]] EventIndex stepWithinCalls(const RecordedRun& run);
 
 /// What a trial wrote. Kind::NotFound: nothing that could be read.
 [[nodiscard]] Result<CallsLearnt> callsLearnt(const std::string& path);

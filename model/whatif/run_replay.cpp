@@ -120,7 +120,6 @@ Result<ReplayedRun> RunReplay::answer(
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
-    asked.ranges = !m_scenario.firstLook;
     asked.figuresAlone = m_scenario.firstLook;
     auto answered = answerWhatIf(trace, report, asked, m_progress);
     if (!answered)

@@ -126,7 +126,7 @@ public:
         for (const std::string_view path : unitPaths())
             m_found.units.push_back({ std::string(path), false, {}, {} });
         if (m_found.units.empty() && !m_sharding.modules.empty())
-            return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class"));
+            return noSuchModule(m_owners, m_run.trace->recording().strings);
         m_found.units.push_back({ std::string(rootPath()), true, {}, {} });
         fillUnits();
         return std::move(m_found);

@@ -51,17 +51,14 @@ Result<SpreadRun> fullySharded(
     if (sharding.offloads && sharding.ranks == 1)
         return fail(Error::Kind::Refused, say("nothing tells what one rank alone brings back from the host"),
             say("ask for two ranks or more, as fsdp=2,offload=True"));
-    const auto deep = usableDeepStep(*run.trace);
-    if (!deep)
-        return Failure(deep.error());
-    const auto owners = stepOwners(*run.trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
-    auto units = ShardUnits::of(run, *owners, sharding);
+    const auto step = ownedDeepStep(*run.trace);
+    if (!step)
+        return Failure(step.error());
+    auto units = ShardUnits::of(run, step->owners, sharding);
     if (!units)
         return Failure(units.error());
     const EventIndex made = std::ranges::min_element(optimizers.all, {}, &RecordedOptimizer::made)->made;
-    auto edits = fullyShardedEdits(run, **deep, *owners, *units, sharding, made);
+    auto edits = fullyShardedEdits(run, *step->deep, step->owners, *units, sharding, made);
     if (!edits)
         return Failure(edits.error());
     SpreadRun spread;

@@ -128,6 +128,17 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
         say("record the program with one: strata record --deep-step 3 -- COMMAND"));
 }
 
+Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace)
+{
+    const auto deep = usableDeepStep(trace);
+    if (!deep)
+        return Failure(deep.error());
+    auto owners = stepOwners(trace, **deep);
+    if (!owners)
+        return Failure(owners.error());
+    return OwnedStep{ *deep, std::move(*owners) };
+}
+
 DeepMoment programsEnd(const StepOwners& owners, std::uint32_t block, const DeepMoment& saved)
 {
     const auto program = owners.program.find(block);

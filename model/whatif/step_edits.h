@@ -60,6 +60,14 @@ struct StepEdits {
 /// When the program lets go of a block that is saved for the last time at `saved`, as far as it is seen.
 [[nodiscard]] DeepMoment programsEnd(const StepOwners& owners, std::uint32_t block, const DeepMoment& saved);
 
+/// That step, with who has its blocks.
+struct OwnedStep {
+    const DeepStep* deep = nullptr; ///< never nullptr; the trace has it
+    StepOwners owners;
+};
+/// Refused as usableDeepStep() and stepOwners().
+[[nodiscard]] Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace);
+
 /// When the program gives a block of the trace back, as recorded; kNeverInStep: it does not.
 [[nodiscard]] DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block);
 

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace strata::model {
 
@@ -290,6 +293,23 @@ private:
     StepOwners m_owners;
 };
 
+/// The classes of modules that ran, the most frequent first.
+std::string classesIn(const StepOwners& owners, const StringTable& strings)
+{
+    std::map<std::string_view, int> counts;
+    for (const StepOwners::Window& window : owners.windows)
+        ++counts[strings[window.type]];
+    std::vector<std::pair<int, std::string_view>> classes;
+    for (const auto& [name, count] : counts)
+        classes.emplace_back(-count, name);
+    std::ranges::sort(classes);
+    constexpr std::size_t kNamed = 12;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(classes.size(), kNamed); ++i)
+        text.append(i == 0 ? "" : ", ").append(classes[i].second);
+    return text + (classes.size() > kNamed ? ", ..." : "");
+}
+
 } // namespace
 
 Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step)
@@ -298,6 +318,13 @@ Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step)
         return fail(
             Error::Kind::Refused, say("the deep step contradicts itself"), say("record the program again"));
     return Reading(trace, step).read();
+}
+
+Failure noSuchModule(const StepOwners& owners, const StringTable& strings)
+{
+    return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
+        say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.**",
+            verbatim(classesIn(owners, strings))));
 }
 
 } // namespace strata::model

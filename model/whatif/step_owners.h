@@ -4,6 +4,7 @@
 #include "model/base/result.h"
 #include "model/trace/deep_step.h"
 #include "model/trace/device_trace.h"
+#include "model/trace/strings.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -90,5 +91,9 @@ struct StepOwners {
 /// Refused where the rows cannot be: events that go back or lie outside, tensors that there are not. O(rows x
 /// log blocks + events of the step + blocks).
 [[nodiscard]] Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step);
+
+/// What is said where a change names modules of which none ran: which classes did, those with most calls
+/// first.
+[[nodiscard]] Failure noSuchModule(const StepOwners& owners, const StringTable& strings);
 
 } // namespace strata::model

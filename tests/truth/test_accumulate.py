@@ -14,8 +14,8 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, of_this_turn_some, strata_json
-from test_whatif import (CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, figures, items_checkpointed,
+from running import main, strata_json
+from test_whatif import (CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, chosen_cases, figures, items_checkpointed,
                          percentile, record, report_errors, row_of)
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
@@ -69,10 +69,7 @@ def check_dry_run(strata, python, case, failures):
 def test(arguments, python, failures):
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = arguments.keep or temporary
-        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-        chosen = [case for case in map(plain, cases(seeds)) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = of_this_turn_some(chosen)
+        chosen = chosen_cases(arguments, lambda seeds: map(plain, cases(seeds)))
         recorded = record(arguments.strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
         truth = record(arguments.strata, python, os.path.join(folder, "truth"),
                        [words for case in chosen if case.family != "gan" for _, words, _ in questions(case)], ("--deep-step", "0"))

@@ -11,7 +11,6 @@ that is not confirmed is a miss of 100 %. Beside it stands what predicting no ch
 tunes against, are reported apart. Some are run with `strata dryrun --change attention=...`, and what cannot be is refused by name. Without a Python with
 PyTorch the test is skipped (exit 77) and says so.
 """
-import concurrent.futures
 import datetime
 import os
 import subprocess
@@ -20,7 +19,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, TRUTH, main, strata_json, version
-from test_calls import Question, answers, ask, check, keep, report, tell
+from test_calls import Question, ask_all, check, report
 from test_confirm import without
 from test_whatif import CARD, CLASSES, DEEP, PROGRAM, Case, cases, figures, record, table, words_of
 
@@ -150,17 +149,7 @@ def test(arguments, python, failures):
         folder = arguments.keep or scratch
         paths = {"before": record_parts(arguments, python, os.path.join(folder, "before"), asked, DEEP, lambda each: (each.before, each.other)),
                  "after": record_parts(arguments, python, os.path.join(folder, "after"), asked, (), lambda each: (each.after,))}
-        missing = [f"{case.name}: {each.name}" for case, each in asked if each.after not in paths["after"] or any(
-            words and words not in paths["before"] for words in (each.before, each.other))]
-        failures.expect("recordings", "missing", missing, [])
-        asked = [(case, each) for case, each in asked if f"{case.name}: {each.name}" not in missing]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            rows = answers(arguments, asked)
-            known = {(row.case.name, row.question.name) for row in rows}
-            for row in pool.map(lambda one: ask(arguments, python, *one, paths), [one for one in asked if (one[0].name, one[1].name) not in known]):
-                rows.append(row)
-                tell(arguments, row)
-                keep(arguments, row)
+        rows = ask_all(arguments, python, asked, paths, failures)
         if not arguments.only and not arguments.question:
             check_programs(arguments, python, scratch, failures)
             check_order(arguments, python, next(path for words, path in paths["before"].items() if "hand:fill" in words and "autocast" not in words), failures)

@@ -103,6 +103,22 @@ def ask(arguments, python, case, question, paths):
                off(recorded, wanted), [f"{device['confirmed_by']}: {device['confirmed_note']}"])
 
 
+def ask_all(arguments, python, asked, paths, failures):
+    """The rows of all that can be asked."""
+    missing = [f"{case.name}: {each.name}" for case, each in asked if each.after not in paths["after"] or any(
+        words and words not in paths["before"] for words in (each.before, each.other))]
+    failures.expect("recordings", "missing", missing, [])
+    asked = [(case, each) for case, each in asked if f"{case.name}: {each.name}" not in missing]
+    rows = answers(arguments, asked)
+    known = {(row.case.name, row.question.name) for row in rows}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for row in pool.map(lambda one: ask(arguments, python, *one, paths), [one for one in asked if (one[0].name, one[1].name) not in known]):
+            rows.append(row)
+            tell(arguments, row)
+            keep(arguments, row)
+    return rows
+
+
 def report(row, which, rows, cells):
     """Those that count: the change moves a figure by 1 % or more."""
     counted = [each for each in rows if max(each.null) >= 1]
@@ -182,17 +198,7 @@ def test(arguments, python, failures):
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
                                   DEEP),
                  "after": record(arguments.strata, python, os.path.join(folder, "after"), [each.after for _, each in asked])}
-        missing = [f"{case.name}: {each.name}" for case, each in asked if each.after not in paths["after"] or any(
-            words and words not in paths["before"] for words in (each.before, each.other))]
-        failures.expect("recordings", "missing", missing, [])
-        asked = [(case, each) for case, each in asked if f"{case.name}: {each.name}" not in missing]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            rows = answers(arguments, asked)
-            known = {(row.case.name, row.question.name) for row in rows}
-            for row in pool.map(lambda one: ask(arguments, python, *one, paths), [one for one in asked if (one[0].name, one[1].name) not in known]):
-                rows.append(row)
-                tell(arguments, row)
-                keep(arguments, row)
+        rows = ask_all(arguments, python, asked, paths, failures)
         if not arguments.only and not arguments.question or arguments.early:
             check_early(arguments, python, scratch, failures)
     cells = []

@@ -10,16 +10,15 @@ by 1 % or more, and beside it what predicting no change scores. A refusal counts
 refused. Without a Python with PyTorch the test is skipped (exit 77) and says so.
 """
 import concurrent.futures
-import datetime
 import os
-import subprocess
 import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, of_this_turn_some, strata_json, version
+from running import main, strata_json
 from test_accumulate import peaks, report
-from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, PROGRAM, SETTINGS, add_case_options, cases, checkpointed, percentile, record, figures, row_of, table
+from test_whatif import (CLASSES, DEEP, HELD_BACK, PROGRAM, SETTINGS, add_page_options, by_method, cases, checkpointed, chosen_cases, figures, kinds_table,
+                         record, row_of, table, write_page)
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
 BARS = {"offload, deep step": ((0.1, 2), (0.5, 3)), "offload of modules, deep step": ((0.1, 2), (0.5, 3)),
@@ -99,36 +98,22 @@ def check_refused(arguments, case, deep, truth, failures):
 
 
 def write(arguments, python, rows, found):
-    strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    lines = ["# How far `strata whatif` is off with what backward needs saved on the host", "",
-             f"Made by `tests/truth/test_offload.py STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed} --held-back --write docs/{os.path.basename(arguments.write)}`:",
-             f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", "",
-             "Programs are the trainings of the other pages, recorded with a deep step. The truth is the same program with",
-             "`torch.autograd.graph.save_on_cpu(pin_memory=True)` around forward and loss, or around the forwards of the modules of a class, on the",
-             f"simulated device with PyTorch's own allocator. Families *held back* are {', '.join(sorted(HELD_BACK))}: no rule was made by them.",
-             "In percent of the truth, over answers with a point in which the change moves the figure by 1 % or more; *no change* is what predicting the",
-             "recorded figure scores. A refusal counts as 100 %.", "",
-             *table(["change, evidence", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
-             "*Within*: the truth lies between the bounds of all three figures. *Width*: that of the widest of them, in percent of the truth.", ""]
-    tables = []
-    for method in BARS:
-        for which in ("tuned", "held back"):
-            some = [row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")]
-            if not some:
-                continue
-            kinds = [sum(row.kind == kind for row in some) for kind in ("point", "bounds", "refused")]
-            tables.append([method, which, str(len(some)), *map(str, kinds), str(sum(row.held for row in some)), f"{percentile([row.width for row in some], 0.5):.1f}"])
-    lines += table(["change, evidence", "families", "answers", "with a point", "bounds alone", "refused", "within", "width: median"], tables)
-    with open(arguments.write, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write_page(arguments, python, "How far `strata whatif` is off with what backward needs saved on the host", [
+        "Programs are the trainings of the other pages, recorded with a deep step. The truth is the same program with",
+        "`torch.autograd.graph.save_on_cpu(pin_memory=True)` around forward and loss, or around the forwards of the modules of a class, on the",
+        f"simulated device with PyTorch's own allocator. Families *held back* are {', '.join(sorted(HELD_BACK))}: no rule was made by them.",
+        "In percent of the truth, over answers with a point in which the change moves the figure by 1 % or more; *no change* is what predicting the",
+        "recorded figure scores. A refusal counts as 100 %.", "",
+        *table(["change, evidence", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
+        "*Within*: the truth lies between the bounds of all three figures. *Width*: that of the widest of them, in percent of the truth.", "",
+        *kinds_table(rows, BARS)])
 
 
 def test(arguments, python, failures):
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-        chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+        chosen = chosen_cases(arguments, cases)
         if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = of_this_turn_some(chosen)[:FEW]
+            chosen = chosen[:FEW]
         deep, truth = record_all(arguments, python, arguments.keep or temporary, chosen)
         rows = [row for row in pool.map(lambda question: answer(arguments, question, deep, truth, failures),
                                         ((case, *question) for case in chosen for question in questions(case))) if row is not None]
@@ -136,20 +121,12 @@ def test(arguments, python, failures):
             check_confirmed(arguments, python, case, deep, truth, failures)
             check_refused(arguments, case, deep, truth, failures)
     found = []
-    for method, bars in BARS.items():
-        for which in ("tuned", "held back"):
-            report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, bars,
-                   failures, found)
+    for method, which, some in by_method(rows, BARS):
+        report(some, method, which, BARS[method], failures, found)
     failures.expect("offload", "some were asked for", bool(rows))
     if arguments.write:
         write(arguments, python, rows, found)
 
 
-def add_options(parser):
-    add_case_options(parser)
-    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
-    parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")
-
-
 if __name__ == "__main__":
-    sys.exit(main(test, every_python=False, add_options=add_options))
+    sys.exit(main(test, every_python=False, add_options=add_page_options))

@@ -8,16 +8,14 @@ Prints errors in percent of the truth and what predicting no change scores besid
 a Python with PyTorch the test is skipped (exit 77) and says so.
 """
 import concurrent.futures
-import datetime
 import os
-import subprocess
 import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, of_this_turn_some, strata_json, version
+from running import main, strata_json
 from test_accumulate import report
-from test_whatif import CARD, HELD_BACK, add_case_options, cases, figures, record, row_of, table
+from test_whatif import HELD_BACK, add_page_options, by_method, cases, chosen_cases, figures, kinds_table, record, row_of, table, write_page
 
 TWO, THREE = "sequence, two recordings", "sequence, three recordings"
 BARS = {TWO: ((0.1, 1), (1, 8)), THREE: ((0.1, 1), (1, 8))}  #: those of the batch
@@ -69,32 +67,18 @@ def peaks_of(strata, path):
 
 
 def write(arguments, python, rows, found):
-    strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    lines = ["# How far `strata whatif` is off with sequences of another length", "",
-             f"Made by `tests/truth/test_sequence.py STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed} --held-back --write docs/{os.path.basename(arguments.write)}`:",
-             f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", "",
-             "Programs are trainings of six families, recorded with sequences of two or three lengths, or pictures with sides of them (of nets",
-             "without attention), and nothing else changed. The truth is the same program with the length that is asked for: longer than what was recorded, or between. The family",
-             f"*held back* is {', '.join(sorted(set(UNITS) & set(HELD_BACK)))}. In percent of the truth, over answers with a point in which the length moves",
-             "the figure by 1 % or more; *no change* is what predicting the recorded figure scores.", "",
-             *table(["change, evidence", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), ""]
-    lines += ["| change, evidence | families | answers | with a point | bounds alone | refused | truth within |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for method in BARS:
-        for which in ("tuned", "held back"):
-            some = [row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")]
-            kinds = [sum(row.kind == kind for row in some) for kind in ("point", "bounds", "refused")]
-            lines.append(f"| {method} | {which} | {len(some)} | {' | '.join(map(str, kinds))} | {sum(row.held for row in some)} |")
-    with open(arguments.write, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write_page(arguments, python, "How far `strata whatif` is off with sequences of another length", [
+        "Programs are trainings of six families, recorded with sequences of two or three lengths, or pictures with sides of them (of nets",
+        "without attention), and nothing else changed. The truth is the same program with the length that is asked for: longer than what was recorded, or between. The family",
+        f"*held back* is {', '.join(sorted(set(UNITS) & set(HELD_BACK)))}. In percent of the truth, over answers with a point in which the length moves",
+        "the figure by 1 % or more; *no change* is what predicting the recorded figure scores.", "",
+        *table(["change, evidence", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
+        *kinds_table(rows, BARS)])
 
 
 def test(arguments, python, failures):
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-        chosen = [case for case in cases(seeds) if case.family in UNITS and arguments.only in case.name
-                  and (arguments.held_back or case.family not in HELD_BACK)]
-        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = of_this_turn_some(chosen)
+        chosen = chosen_cases(arguments, lambda seeds: [case for case in cases(seeds) if case.family in UNITS])
         made = record(arguments.strata, python, arguments.keep or temporary, [words_of(case, times) for case in chosen for times in (1, 2, 3, 4)])
         rows = []
         for case in chosen:
@@ -106,20 +90,12 @@ def test(arguments, python, failures):
             rows += pool.map(lambda question: ask(arguments.strata, case, question, paths, peaks, failures), ASKED)
             check_itself(arguments.strata, case, paths, peaks, failures)
         found = []
-        for method, bars in BARS.items():
-            for which in ("tuned", "held back"):
-                report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, bars,
-                       failures, found)
+        for method, which, some in by_method(rows, BARS):
+            report(some, method, which, BARS[method], failures, found)
         failures.expect("sequences", "some were asked for", bool(rows))
         if arguments.write:
             write(arguments, python, rows, found)
 
 
-def add_options(parser):
-    add_case_options(parser)
-    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
-    parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")
-
-
 if __name__ == "__main__":
-    sys.exit(main(test, every_python=False, add_options=add_options))
+    sys.exit(main(test, every_python=False, add_options=add_page_options))

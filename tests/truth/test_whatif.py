@@ -277,7 +277,6 @@ class Report:
         self.failures.expect(f"{method}, {which}", f"{FIGURES[index]}: no point is off by more than {off} %", max(errors) <= off)
 
     def add(self, rows, method, which):
-        rows = [row for row in rows if row.method == method]
         for index in range(len(FIGURES)):
             self.figure(rows, method, which, index)
         if rows:
@@ -437,11 +436,8 @@ def test(arguments, python, failures):
     failures.expect("held back", "as drawn", HELD_BACK, held_back())
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
-        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-        chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = of_this_turn_some(chosen)
-            print(f"in this turn: {', '.join(case.family for case in chosen)}", flush=True)
+        chosen = chosen_cases(arguments, cases)
+        print(f"asked: {', '.join(sorted({case.family for case in chosen}))}", flush=True)
         rows, identical, recordings, parts = [], 0, 0, arguments.part or PARTS
         if "checkpoints" in parts:
             rows += measure_checkpoints(arguments, python, folder, chosen, failures)
@@ -451,11 +447,45 @@ def test(arguments, python, failures):
             check_items(arguments, python, folder, failures)
             print(f"  identity: {identical} of {recordings} recordings come to their own peaks, to the byte", flush=True)
     report = Report(failures, identical, recordings)
-    for method in BARS:
-        report.add([row for row in rows if row.case.family not in HELD_BACK], method, "tuned")
-        report.add([row for row in rows if row.case.family in HELD_BACK], method, "held back")
+    for method, which, some in by_method(rows, BARS):
+        report.add(some, method, which)
     if arguments.write:
         write(arguments, python, report)
+
+
+def chosen_cases(arguments, chosen):
+    """Those of the seeds and families that are asked for; of these some, in each turn others, where nothing more is asked."""
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    found = [case for case in chosen(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+    return of_this_turn_some(found) if arguments.seeds == 1 and not arguments.held_back and not arguments.only else found
+
+
+def by_method(rows, methods):
+    """Rows of each method in families that are tuned for, and in those held back."""
+    for method in methods:
+        for which in ("tuned", "held back"):
+            yield method, which, [row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")]
+
+
+def kinds_table(rows, methods):
+    """How answers ended, of each method."""
+    lines = []
+    for method, which, some in by_method(rows, methods):
+        kinds = [sum(row.kind == kind for row in some) for kind in ("point", "bounds", "refused")]
+        if some:
+            lines.append([method, which, str(len(some)), *map(str, kinds), str(sum(row.held for row in some)),
+                          f"{percentile([row.width for row in some], 0.5):.1f}"])
+    return table(["change, evidence", "families", "answers", "with a point", "bounds alone", "refused", "truth within", "width: median"], lines)
+
+
+def write_page(arguments, python, title, lines):
+    """A page of the manual, of the test that runs: it begins with how it was made."""
+    strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    head = [f"# {title}", "", f"Made by `tests/truth/{os.path.basename(sys.argv[0])} STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed}"
+            f"{' --held-back' if arguments.held_back else ''} --write docs/{os.path.basename(arguments.write)}`:",
+            f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", ""]
+    with open(arguments.write, "w", encoding="utf-8") as file:
+        file.write("\n".join([*head, *lines]) + "\n")
 
 
 def add_case_options(parser):
@@ -466,12 +496,17 @@ def add_case_options(parser):
     parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
 
 
-def add_options(parser):
+def add_page_options(parser):
+    """That, and what a test makes of them."""
     add_case_options(parser)
-    parser.add_argument("--part", action="append", choices=PARTS, help="this one alone")
-    parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
     parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")
+
+
+def add_options(parser):
+    add_page_options(parser)
+    parser.add_argument("--part", action="append", choices=PARTS, help="this one alone")
+    parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,16 @@ reserved in percent of the truth, over the cases in which the edit moves that fi
 scores. A refusal counts as a miss of 100 %. Without a Python with PyTorch the test is skipped (exit 77) and says so.
 """
 import concurrent.futures
-import datetime
 import os
 import subprocess
 import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version
+from running import TRUTH, main, of_this_turn_some, strata_json
 from test_accumulate import plain, report
-from test_whatif import CARD, Case, HELD_BACK, add_case_options, cases, figures, record, row_of, table
+from test_whatif import (Case, HELD_BACK, add_page_options, by_method, cases, chosen_cases, figures, kinds_table, record, row_of, table,
+                         write_page)
 
 PROGRAM, LEAKS = (os.path.join(TRUTH, name) for name in ("whatif_lines_program.py", "leak_programs.py"))
 LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "remove=SITE", "remove=SITE, PyTorch's snapshot", "remove=SITE, of a leak"
@@ -98,25 +98,14 @@ def snapshot_of(strata, path):
 
 
 def write(arguments, python, rows, found):
-    strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    lines = ["# How far `strata whatif` is off with a line edited", "",
-             f"Made by `tests/truth/test_whatif_lines.py STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed} --held-back --write docs/{os.path.basename(arguments.write)}`:",
-             f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", "",
-             "Programs are trainings of eleven families, each recorded with a line that costs memory, and run again edited by hand: without the line that allocates",
-             "(copies of a batch or of activations, a cache, an average of the parameters, a second forward; of the leaks of `tests/truth/leak_programs.py` what leaks), or with",
-             "a `del` behind the last use of what was held (names of a loop, outputs kept by hooks, batches and losses kept in a list, gradients until the next step). Families",
-             f"*held back* are {', '.join(sorted(HELD_BACK))}: rules were not made by them. In percent of the truth, over cases in which the edit moves the figure by 1 % or",
-             "more; *no change* is what predicting the recorded figure scores.", "",
-             *table(["change", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
-             "| change | families | answers | with a point | bounds alone | refused | truth within |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for method in BARS:
-        for which in ("tuned", "held back"):
-            some = [row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")]
-            kinds = [sum(row.kind == kind for row in some) for kind in ("point", "bounds", "refused")]
-            if some:
-                lines.append(f"| {method} | {which} | {len(some)} | {' | '.join(map(str, kinds))} | {sum(row.held for row in some)} |")
-    with open(arguments.write, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write_page(arguments, python, "How far `strata whatif` is off with a line edited", [
+        "Programs are trainings of eleven families, each recorded with a line that costs memory, and run again edited by hand: without the line that allocates",
+        "(copies of a batch or of activations, a cache, an average of the parameters, a second forward; of the leaks of `tests/truth/leak_programs.py` what leaks), or with",
+        "a `del` behind the last use of what was held (names of a loop, outputs kept by hooks, batches and losses kept in a list, gradients until the next step). Families",
+        f"*held back* are {', '.join(sorted(HELD_BACK))}: rules were not made by them. In percent of the truth, over cases in which the edit moves the figure by 1 % or",
+        "more; *no change* is what predicting the recorded figure scores.", "",
+        *table(["change", "families", "figure", "cases", "median", "95th", "worst", "exact", "no change: median", "95th"], found), "",
+        *kinds_table(rows, BARS)])
 
 
 def test(arguments, python, failures):
@@ -124,11 +113,10 @@ def test(arguments, python, failures):
         folder, strata = arguments.keep or temporary, arguments.strata
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
         few = arguments.seeds == 1 and not arguments.held_back and not arguments.only
-        chosen = [case for case in map(plain, cases(seeds)) if arguments.only in case.name and case.family not in LEFT_OUT
-                  and (arguments.held_back or case.family not in HELD_BACK)]
+        chosen = chosen_cases(arguments, lambda seeds: [case for case in map(plain, cases(seeds)) if case.family not in LEFT_OUT])
         leaking = [case for case in leaks(seeds) if arguments.only in case.name]
         if few:
-            chosen, leaking = of_this_turn_some(chosen), of_this_turn_some(leaking)
+            leaking = of_this_turn_some(leaking)
         asked = [(case, *question) for case in chosen for question in questions(case, few)]
         asked += [(case, LEAKED, tuple(case.words), (*case.words, "--fixed"), f"remove={LEAKING[case.family]}") for case in leaking]
 
@@ -159,20 +147,12 @@ def test(arguments, python, failures):
         if paths:
             check_refusals(strata, next(iter(paths.values())), failures)
         found = []
-        for method, bars in BARS.items():
-            for which in ("tuned", "held back"):
-                report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, bars,
-                       failures, found)
+        for method, which, some in by_method(rows, BARS):
+            report(some, method, which, BARS[method], failures, found)
         failures.expect("lines", "some were asked for", bool(rows))
         if arguments.write:
             write(arguments, python, rows, found)
 
 
-def add_options(parser):
-    add_case_options(parser)
-    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
-    parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")
-
-
 if __name__ == "__main__":
-    sys.exit(main(test, every_python=False, add_options=add_options))
+    sys.exit(main(test, every_python=False, add_options=add_page_options))

@@ -20,8 +20,8 @@ import sys
 import tempfile
 
 import test_whatif
-from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version
-from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record, report_errors
+from running import THOROUGH, TRUTH, main, strata_json, version
+from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, chosen_cases, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
 OPTIMIZERS = [
@@ -107,10 +107,7 @@ def check_same(strata, case, path, failures):
 
 
 def measure(arguments, python, folder, failures):
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-    if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-        chosen = of_this_turn_some(chosen)
+    chosen = chosen_cases(arguments, cases)
     made = record(arguments.recorder or arguments.strata, python, folder,
                   [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)], program=PROGRAM)
     rows = []

@@ -24,6 +24,8 @@ constexpr const char* kUnserved
 
 std::string hintForException(const ProgramFailure& failure, bool hasUnservedCalls)
 {
+    if (!failure.hint.empty())
+        return failure.hint;
     if (has(failure.what, "invalid device ordinal"))
         return "it asks for a device that is not there: give it more with --devices";
     if (has(failure.what, "forked subprocess"))
@@ -77,7 +79,8 @@ std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder)
         const auto read = nlohmann::json::parse(file, nullptr, false);
         if (!read.is_object())
             continue;
-        first = ProgramFailure{ read.value("kind", ""), read.value("what", ""), read.value("where", "") };
+        first = ProgramFailure{ read.value("kind", ""), read.value("what", ""), read.value("where", ""),
+            read.value("hint", "") };
         when = written;
     }
     return first;

@@ -18,6 +18,7 @@ struct ProgramFailure {
     std::string kind; ///< "ValueError"
     std::string what;
     std::string where; ///< "train.py:12", empty when not known
+    std::string hint; ///< what to do, where Strata itself ended it; else empty
 };
 
 /// What came of a command on the simulated device.

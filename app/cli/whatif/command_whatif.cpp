@@ -87,30 +87,6 @@ private:
     Training m_training;
 };
 
-/// Where the first training step begins; 0: that is not known.
-model::EventIndex firstStepOf(const model::RecordedRun& run)
-{
-    if (run.steps != nullptr)
-        for (const model::TrainingStep& step : run.steps->steps)
-            if (step.kind == model::StepKind::Train)
-                return step.first;
-    return 0;
-}
-
-/// Where one begins amid the calls of the deep step; 0: nowhere.
-model::EventIndex stepWithinCalls(const model::RecordedRun& run)
-{
-    const auto list = model::callListOf(*run.trace);
-    if (!list || run.steps == nullptr)
-        return 0;
-    const auto& steps = run.steps->steps;
-    const auto within = std::ranges::find_if(steps, [&](const model::TrainingStep& step) {
-        return step.kind == model::StepKind::Train && step.first > (*list)->beginEvent
-            && step.first < (*list)->endEvent;
-    });
-    return within == steps.end() ? 0 : within->first;
-}
-
 class WhatIf final : public FileCommand {
 public:
     WhatIf()
@@ -539,10 +515,10 @@ private:
             .sequenceLength = first.sequenceLength,
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
-        told.firstStep = firstStepOf(first);
-        told.stepWithin = stepWithinCalls(first);
+        told.firstStep = model::firstStepOf(first);
+        told.stepWithin = model::stepWithinCalls(first);
         for (const model::RecordedRun& run : runs | std::views::drop(1))
-            told.others.push_back({ run.trace, firstStepOf(run), run.batchItems });
+            told.others.push_back({ run.trace, model::firstStepOf(run), run.batchItems });
         told.prediction.recorded = model::recordedPeaks(first);
         told.stepTime = model::predictStepTime(runs, m_scenario);
         auto prediction = model::predict(runs, m_scenario);

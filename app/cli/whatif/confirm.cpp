@@ -128,12 +128,16 @@ model::Result<void> checkEnd(const DryRun& run, bool byCalls)
     if (run.interrupted())
         return model::fail(Error::Kind::Cancelled, say("--confirm: interrupted"));
     if (run.exitStatus != 0 && run.fits()) {
-        const std::string what = run.failure ? fmt::format("{}: {}", run.failure->kind, run.failure->what)
-                                             : fmt::format("exit status {}", run.exitStatus);
+        const std::string status = fmt::format("exit status {}", run.exitStatus);
         if (byCalls)
-            return model::fail(Error::Kind::Refused, say("its calls cannot be made so: %1", what),
-                say("run the program itself, with --confirm -- COMMAND"));
-        return model::fail(Error::Kind::NotFound, say("--confirm: the program failed: %1", what),
+            return model::fail(Error::Kind::Refused,
+                say("its calls cannot be made so: %1", run.failure ? run.failure->what : status),
+                run.failure && !run.failure->hint.empty()
+                    ? model::verbatim(run.failure->hint)
+                    : say("run the program itself, with --confirm -- COMMAND"));
+        return model::fail(Error::Kind::NotFound,
+            say("--confirm: the program failed: %1",
+                run.failure ? fmt::format("{}: {}", run.failure->kind, run.failure->what) : status),
             model::verbatim(hintFor(run)));
     }
     if (run.processes.empty())

@@ -6,24 +6,23 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <string_view>
 
 namespace strata::cli {
 
 void writeHeld(JsonWriter& json, const std::vector<model::HeldLine>& held)
 {
-    const auto orNull = [&](const char* key, const std::string& line) {
-        json.key(key);
-        if (line.empty())
-            json.null();
-        else
-            json.value(line);
+    const auto told = [](const std::string& line) {
+        return line.empty() ? std::nullopt : std::optional<std::string_view>(line);
     };
     json.key("held").beginArray();
     for (const model::HeldLine& one : held) {
-        json.beginObject().member("line", one.line);
-        orNull("last_use", one.lastUse);
-        orNull("let_go", one.letGo);
-        json.member("blocks", one.blocks)
+        json.beginObject()
+            .member("line", one.line)
+            .member("last_use", told(one.lastUse))
+            .member("let_go", told(one.letGo))
+            .member("blocks", one.blocks)
             .member("bytes", one.bytes)
             .member("held_ns", one.heldNs)
             .endObject();

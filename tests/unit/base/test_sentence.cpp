@@ -37,6 +37,8 @@ TEST(Sentence, PutsItsArgumentsWhereTheEnglishHasThem)
     EXPECT_EQ(printed(Sentence(English("%4%4 *out %2* x"), arguments).pieces()),
         "train.py:57train.py:57 *out **1,234,567* x");
     EXPECT_EQ(Sentence(English("*Out of memory* at %3"), arguments).text(), "Out of memory at event 41,207");
+    EXPECT_EQ(
+        printed(Sentence(English("*all* of path:blocks.**, *so*")).pieces()), "*all* of path:blocks.*, *so*");
 }
 
 TEST(Sentence, WhatNamesNoArgumentStays)

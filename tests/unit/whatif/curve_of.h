@@ -24,4 +24,12 @@ inline std::vector<std::pair<std::int64_t, std::int64_t>> curveOf(const model::P
     return curve;
 }
 
+/// With each block twice as large.
+inline model::ProgramRun doubled(model::ProgramRun run)
+{
+    for (model::ProgramRun::Block& block : run.blocks)
+        block.bytes *= 2;
+    return run;
+}
+
 } // namespace strata::test

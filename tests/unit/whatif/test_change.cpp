@@ -28,6 +28,8 @@ TEST(Change, IsItemsOrTimesAsMany)
 
 TEST(Change, IsModulesThatAreCheckpointed)
 {
+    EXPECT_NE(
+        Change::parse("checkpoint=").error().text().find("checkpoint=path:blocks.*,"), std::string::npos);
     for (const char* const text : { "checkpoint=Block", "checkpoint=path:blocks.*", "checkpoint=none" }) {
         const auto change = Change::parse(text);
         ASSERT_TRUE(change) << text;

@@ -17,6 +17,7 @@ namespace strata::model {
 namespace {
 
 using test::curveOf;
+using test::doubled;
 using test::MadeTraining;
 
 Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "activations")
@@ -90,13 +91,8 @@ TEST(Offload, CommutesWithSizes)
     const auto trained = made.recorded();
     const auto edits = editsOf(*trained);
     ASSERT_TRUE(edits);
-    const auto twice = [](ProgramRun run) {
-        for (ProgramRun::Block& block : run.blocks)
-            block.bytes *= 2;
-        return run;
-    };
     const ProgramRun run = programRunOf(trained->trace());
-    EXPECT_EQ(curveOf(twice(edited(run, *edits))), curveOf(edited(twice(run), *edits)));
+    EXPECT_EQ(curveOf(doubled(edited(run, *edits))), curveOf(edited(doubled(run), *edits)));
 }
 
 TEST(Offload, RefusesByNameWhatNothingTells)
