@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, what backward needs saved on the host,
-another optimizer, another kernel of attention, parameters sharded over ranks.
+another optimizer, one on the host, another kernel of attention, parameters sharded over ranks.
 
 Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
 install(changes, say, beside) gives what is to be done with modules of torch right after they were loaded.
@@ -69,7 +69,9 @@ def mixed_precision(name):
 
 def offloading(name):
     """torch.autograd.graph.save_on_cpu, as a with block around forward and loss, or around each call in training of modules of a class, or of
-    a path."""
+    a path; or optimizers there."""
+    if name == "optimizer":
+        return optimizer_on_host()
     _, _, modules = name.partition(":")
     counts = {"calls": 0}
 
@@ -103,6 +105,74 @@ def offloading(name):
         if is_path:
             module.register_module_module_registration_hook(add)
     return {"torch.nn.modules.module": patch_module}, at_end
+
+
+def optimizer_on_host():
+    """Optimizers step over copies of their parameters on the host, to which gradients are copied before and from which parameters are behind;
+    so their states are there too. What clips or scales gradients works on the device, as before."""
+    counts = {"steps": 0, "closures": 0, "sharded": 0}
+
+    def on_host(parameter, copies):
+        import torch
+
+        if not parameter.is_cuda:
+            return parameter
+        if not type(parameter) in (torch.Tensor, torch.nn.Parameter):
+            counts["sharded"] += 1
+            return parameter
+        if parameter not in copies:
+            copies[parameter] = torch.empty_like(parameter, device="cpu", pin_memory=True).copy_(parameter)
+        copies[parameter].grad = None if parameter.grad is None else parameter.grad.cpu()
+        return copies[parameter]
+
+    def wrap_step(original):
+        @functools.wraps(original)
+        def step(self, *arguments, **options):
+            import torch
+
+            if getattr(state, "stepping_on_host", False):
+                return original(self, *arguments, **options)
+            if callable(options.get("closure", arguments[0] if arguments else None)):
+                counts["closures"] += 1
+                return original(self, *arguments, **options)
+            counts["steps"] += 1
+            copies = self.__dict__.setdefault("_strata_copies", {})
+            groups = [(group, group["params"]) for group in self.param_groups]
+            with torch.no_grad():
+                for group, parameters in groups:
+                    group["params"] = [on_host(each, copies) for each in parameters]
+            state.stepping_on_host = True
+            try:
+                return original(self, *arguments, **options)
+            finally:
+                state.stepping_on_host = False
+                with torch.no_grad():
+                    for group, parameters in groups:
+                        for parameter, copy in zip(parameters, group["params"]):
+                            if copy is not parameter and copy.grad is not None:
+                                parameter.copy_(copy)
+                                copy.grad = None
+                        group["params"] = parameters
+        step._strata_on_host = True
+        return step
+
+    def patch_optimizer(module):
+        patch_step = module.Optimizer._patch_step_function
+
+        def wrap_and_patch(self):  # within what is called before and behind a step, which asks for parameters
+            made = type(self).step
+            if not getattr(made, "_strata_on_host", False):
+                type(self).step = wrap_step(made)
+            patch_step(self)
+        module.Optimizer._patch_step_function = wrap_and_patch
+
+    def at_end():
+        if counts["closures"]:
+            return "--change offload=optimizer: an optimizer steps by a closure, which is left as it is"
+        if counts["sharded"]:
+            return "--change offload=optimizer: parameters of ranks are left as they are; FSDP2 has that itself: --change fsdp=offload=True"
+        return None if counts["steps"] else "--change offload=optimizer: no optimizer of the program made a step"
+    return {"torch.optim.optimizer": patch_optimizer}, at_end
 
 
 def other_type(name):

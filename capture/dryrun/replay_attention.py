@@ -12,41 +12,21 @@ import collections
 import re
 
 from dryrun_attention import Kernel
+from replay_rows import CALL, CASTS, MOST_BETWEEN, PRODUCTS, Calls, NotKnown, Rows, base_of, number_of
 
-CALL, GONE, KNOWN = 0, 1, 8  # kinds of rows
 SDPA = "aten::scaled_dot_product_attention"
 #: One kernel by its name, which the program called for itself.
 OWN = ("_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention",
        "_scaled_dot_product_attention_math", "_scaled_dot_product_fused_attention_overrideable", "_flash_attention_forward",
        "_efficient_attention_forward")
-PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
 SOFTMAX = ("softmax", "_softmax", "special_softmax")
 DROPOUT = ("dropout", "dropout_")
 SCALES = ("mul", "mul_", "div", "div_", "multiply", "divide")
-CASTS = ("to", "_to_copy", "type_as", "float", "contiguous", "clone", "alias")
 ADDS = ("add", "add_")
 FILLS = ("masked_fill", "masked_fill_")
-MOST_BETWEEN = 16  # calls between scores and softmax
 LEAST_FILLED = -1e4  # what is filled in counts as nothing behind softmax
 
 Pattern = collections.namedtuple("Pattern", "places query key is_turned value mask is_filled dropout scale result")
-
-
-class NotKnown(RuntimeError):
-    """There is attention by hand, and it is not known how scaled_dot_product_attention would do it."""
-
-
-def base_of(row):
-    return row.name[len("aten::"):].partition(".")[0]
-
-
-def number_of(held):
-    """A number among arguments; None: it is another thing."""
-    if isinstance(held, dict) and "n" in held:
-        held = held["n"]
-    if isinstance(held, dict) and "f" in held:
-        return float(held["f"])
-    return held if isinstance(held, (int, float)) and not isinstance(held, bool) else None
 
 
 def is_plain(einsum, is_scores):
@@ -58,46 +38,28 @@ def is_plain(einsum, is_scores):
     return (a[1] == b[1] and made == (a[0], b[0])) if is_scores else (a[1] == b[0] and made == (a[0], b[1]))
 
 
-class Attention:
-    """The rows of a step with one kernel. `tensors` gets those that are new."""
+class Attention(Rows):
+    """The rows of a step with one kernel."""
 
     def __init__(self, value, rows, tensors):
-        self.kernel, self.rows, self.tensors = Kernel(value), rows, tensors
-        self.made, self.uses = collections.defaultdict(list), collections.defaultdict(list)  # by number of a tensor, the places of rows
-        for place, row in enumerate(rows):
-            for ref in row.taken if row.kind not in (GONE, KNOWN) else ():
-                self.uses[ref // 2].append(place)
-            for ref in row.returned:
-                self.made[ref // 2].append(place)
+        super().__init__(rows, tensors)
+        self.kernel = Kernel(value)
 
     def change(self):
         """The rows with attention by that kernel."""
         own = next((row.name for row in self.rows if row.kind == CALL and base_of(row) in OWN), None)
         if own:
-            raise NotKnown(f"--change attention={self.kernel.value}: its calls name a kernel of their own, {own}")
+            raise NotKnown(f"they name a kernel of their own, {own}", "call scaled_dot_product_attention there, and record the program again")
         patterns = [found for found in map(self.pattern_at, range(len(self.rows))) if found]
         if not patterns and not any(row.kind == CALL and row.name.startswith(SDPA) for row in self.rows):
-            raise NotKnown(f"--change attention={self.kernel.value}: its calls have neither scaled_dot_product_attention nor attention by hand, "
-                           "softmax between two products of tensors")
+            raise NotKnown("they have neither scaled_dot_product_attention nor attention by hand, softmax between two products of tensors",
+                           "there is nothing that another kernel could do: leave that change out")
         gone = set().union(*(each.places for each in patterns))
         put, late = {}, {}  # rows by the place where they stand instead; of tensors that stay longer, until behind which place
         for each in patterns:
             self.replace(each, put, late)
         gone |= self.unused(gone, [ref for each in patterns for ref in self.of_masks(each)])
-        rows, waiting = [], collections.defaultdict(list)
-        for place, row in enumerate(self.rows):
-            until = late.get(row.taken[0] // 2, -1) if row.kind == GONE else -1
-            if until > place:
-                waiting[until].append(row)
-                continue
-            if place in gone:  # its index stays, where blocks may go, and what the program had before
-                before = [ref for ref in row.taken if not self.made[ref // 2]]
-                rows.append(row._replace(kind=KNOWN, name="", detail=None, taken=before, returned=[]))
-            else:
-                rows.append(row)
-            rows += put.get(place, ())
-            rows += waiting.pop(place, ())
-        return rows
+        return self.with_others(gone, put, late)
 
     def of_masks(self, pattern):
         """What may be there for nothing else: other things that the calls taken away took."""
@@ -105,24 +67,6 @@ class Attention:
         mask = pattern.mask if pattern.mask is not None and not self.kernel.is_causal else None
         return [ref for place in pattern.places for ref in self.rows[place].taken
                 if ref // 2 not in inside and (mask is None or ref // 2 != mask // 2)]
-
-    def unused(self, gone, refs):
-        """Places of calls that made these tensors alone, for calls that are gone; and what they took of such."""
-        found, waiting = set(), [ref // 2 for ref in refs]
-        while waiting:
-            number = waiting.pop()
-            places = self.made[number]
-            rows = [self.rows[place] for place in places]
-            if len(places) != 1 or places[0] in gone | found or rows[0].kind != CALL:
-                continue
-            returned = {ref // 2 for ref in rows[0].returned}
-            if any(use not in gone | found for each in returned for use in self.uses[each]) or returned & {ref // 2 for ref in rows[0].taken}:
-                continue
-            if any(ref % 2 for ref in rows[0].returned):  # autograd goes through it: no mask
-                continue
-            found.add(places[0])
-            waiting += [ref // 2 for ref in rows[0].taken]
-        return found
 
     # Finding it
 
@@ -158,8 +102,8 @@ class Attention:
                        self.rows[last].returned[0])
 
     def refuse(self, place, what):
-        raise NotKnown(f"--change attention={self.kernel.value}: its calls have attention by hand ({self.rows[place].name}) {what}: "
-                       "write scaled_dot_product_attention there and record it anew")
+        raise NotKnown(f"they have attention by hand ({self.rows[place].name}) {what}",
+                       "call scaled_dot_product_attention there, and record the program again")
 
     def ahead(self, place):
         """From softmax to the product with v: the places between, that of the product, how much is dropped out, and what SDPA cannot do."""
@@ -210,10 +154,6 @@ class Attention:
             else:
                 scale *= told
         return None
-
-    def maker(self, number, place):
-        """The last row before that place which leaves the tensor as it is."""
-        return next((made for made in reversed(self.made[number]) if made < place), None)
 
     def comes_of_product(self, number, place):
         for _ in range(MOST_BETWEEN):
@@ -285,29 +225,3 @@ def turned(lengths):
 
 def unsqueezed(lengths):
     return [lengths[0], 1, *lengths[1:]]
-
-
-class Calls:
-    """Rows that stand instead of others, with the index of the scores, which names no type; and tensors that only they have."""
-
-    def __init__(self, tensors, scores):
-        self.tensors, self.scores, self.rows, self.news = tensors, scores, [], []
-
-    def row(self, name, detail, taken, returned):
-        self.rows.append(self.scores._replace(name=name, detail=detail, taken=taken, returned=returned))
-
-    def add(self, name, detail, ref, shape=list):
-        made = self.new(ref, shape)
-        self.row(name, detail, [ref], [made])
-        return made
-
-    def new(self, ref, shape):
-        """As rows have its number. Autograd knows by itself whether it goes through it."""
-        known = self.tensors[ref // 2]
-        self.tensors.append(known._replace(address=0, offset=0, sizes=shape(known.sizes), strides=shape(known.strides), bytes=0, gradient_of=None))
-        self.news.append(2 * (len(self.tensors) - 1))
-        return self.news[-1]
-
-    def ended(self):
-        """With these tensors gone."""
-        return self.rows + [self.scores._replace(kind=GONE, name="", detail=None, taken=[ref], returned=[]) for ref in self.news]

@@ -33,11 +33,11 @@ def limit():
 limit()
 import torch  # noqa: E402  as all else, within the limits
 import torch.utils.checkpoint  # noqa: E402
-from dryrun_attention import Kernel  # noqa: E402
 from replay_attention import SDPA, Attention  # noqa: E402
 from replay_batch import with_batch  # noqa: E402
 from replay_before import Before, find_earlier  # noqa: E402
 from replay_first import First  # noqa: E402
+from replay_logits import CHUNKED, Logits, chunked  # noqa: E402
 from replay_types import MOST_TRIALS, RECURRENT, Again, Casts, Types  # noqa: E402
 
 
@@ -45,6 +45,9 @@ def operators_of(rows):
     """By name; those that this PyTorch does not have are said before anything runs."""
     found = {}
     for name in {row.name for row in rows if row.kind == CALL}:
+        if name == CHUNKED:
+            found[name] = chunked(torch)
+            continue
         base, _, overload = name[len("aten::"):].partition(".")
         packet = getattr(torch.ops.aten, base, None)
         found[name] = getattr(packet, overload or "default", None)
@@ -66,9 +69,12 @@ class Replay:
         self.changes = document["changes"]
         self.tensors = [Tensor(*each) for each in document["tensors"]]
         recorded = rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
-        self.kernel = Kernel(self.changes["attention"]) if "attention" in self.changes else None
-        if self.kernel:
-            rows = Attention(self.changes["attention"], rows, self.tensors).change()
+        attention = Attention(self.changes["attention"], rows, self.tensors) if "attention" in self.changes else None
+        self.kernel = attention and attention.kernel
+        if attention:
+            rows = attention.change()
+        if "logits" in self.changes:
+            rows = Logits(self.changes["logits"], rows, self.tensors).change()
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
         self.blocks, self.before = [list(each) for each in document["blocks"]], Before(document)
         self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
@@ -539,7 +545,7 @@ def try_types(document, earlier):
     else:
         raise RuntimeError("which of its calls name the type of another tensor is not found out")
     with open(document["trial"], "w", encoding="utf-8") as file:
-        json.dump({"follow": document.get("follow", []), "casts": replay.casts.met, "earlier": document["earlier"],
+        json.dump({"follow": document.get("follow", []), "open": sorted(replay.types.open - replay.types.follow), "casts": replay.casts.met, "earlier": document["earlier"],
                    "others": others}, file)
 
 
@@ -548,7 +554,14 @@ HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torc
               "bool": torch.bool, "c10::complex<float>": torch.complex64, "c10::complex<double>": torch.complex128}
 
 
+def leave_to_strata(kind, error, trace):
+    """It says what cannot be called again: where in here that was found helps nobody."""
+    if not issubclass(kind, RuntimeError):
+        sys.__excepthook__(kind, error, trace)
+
+
 def main():
+    sys.excepthook = leave_to_strata
     with open(sys.argv[1], encoding="utf-8") as file:
         document = json.load(file)
     earlier = find_earlier(document, Replay) if document.get("trial") else None

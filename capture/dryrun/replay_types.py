@@ -101,6 +101,8 @@ class Types:
             for place, known in enumerate(operators[name]._schema.arguments[:len(detail)]):
                 if known.name == "dtype" and detail[place] == CODES.get(self.base) and not isinstance(detail[place], bool):
                     self.named[index] = place
+        #: Of them those that are made of nothing, as masks and positions: no operator tells which of the two the program meant.
+        self.open = {index for index in self.named if not rows[index][4] and rows[index][5] and self.tensors[rows[index][5][0] // 2][3]}
         self.changed = self.find_known(rows)
         # Recurrent layers keep their weights in one block, of types that cuDNN is asked to do (torch.backends.cudnn.is_acceptable).
         together = torch.backends.cudnn.CUDNN_TENSOR_DTYPES

@@ -160,11 +160,13 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             "RMSprop", "Adagrad" };
     case Change::Kind::Offload: {
         std::vector<std::string> values;
-        if (!usableDeepStep(trace))
-            return values;
-        values.emplace_back("activations");
-        for (const std::string& name : classesOf(trace))
-            values.push_back("activations:" + name);
+        if (usableDeepStep(trace)) {
+            values.emplace_back("activations");
+            for (const std::string& name : classesOf(trace))
+                values.push_back("activations:" + name);
+        }
+        if (hasOptimizerState(trace))
+            values.emplace_back("optimizer");
         return values;
     }
     case Change::Kind::Remove:
@@ -182,6 +184,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Autocast:
     case Change::Kind::Type:
     case Change::Kind::Attention:
+    case Change::Kind::Logits:
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:
@@ -202,8 +205,9 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
             if (const auto change = Change::parse("checkpoint=" + classes.front()))
                 all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
     if (run.trace != nullptr && run.steps != nullptr && hasOptimizerState(*run.trace))
-        if (const auto change = Change::parse("optimizer=SGD"))
-            all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
+        for (const char* const text : { "optimizer=SGD", "offload=optimizer" })
+            if (const auto change = Change::parse(text))
+                all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
     for (std::string& settings : settingsWorthTrying(*run.report))
         all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
     return all;

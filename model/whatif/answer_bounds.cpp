@@ -261,7 +261,7 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
 {
     if (changes(scenario, Change::Kind::Checkpoint))
         weighDeep(prediction, scenario, rewrites.checkpoints);
-    if (changes(scenario, Change::Kind::Offload))
+    if (savesOnHost(scenario))
         weighOffload(prediction, rewrites.offload);
     if (rewrites.freed || rewrites.removed)
         weighLines(prediction, rewrites);

@@ -141,12 +141,12 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Autocast, "amp", "amp=bf16 or amp=fp16" },
         { Change::Kind::Type, "dtype", "dtype=bf16 or dtype=fp16" },
         { Change::Kind::Attention, "attention", "attention=math|efficient|flash|cudnn[,causal]" },
+        { Change::Kind::Logits, "logits", "logits=chunks:N" },
         { Change::Kind::Ddp, "ddp", "ddp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Accumulate, "accumulate", "accumulate=K" },
-        { Change::Kind::Offload, "offload",
-            "offload=activations, offload=activations:CLASS or offload=activations:path:GLOB" },
+        { Change::Kind::Offload, "offload", "offload=activations[:CLASS|:path:GLOB] or offload=optimizer" },
         { Change::Kind::Remove, "remove", "remove=SITE" },
         { Change::Kind::Free, "free", "free=last-use or free=SITE" },
     };
@@ -170,7 +170,7 @@ bool Change::spreads() const
 
 bool Change::isToldByRunningAlone() const
 {
-    return kind == Kind::Autocast || kind == Kind::Type || kind == Kind::Attention;
+    return kind == Kind::Autocast || kind == Kind::Type || kind == Kind::Attention || kind == Kind::Logits;
 }
 
 Result<Sharding> Change::sharding() const
@@ -203,7 +203,8 @@ Result<Change> Change::parse(std::string_view text)
         if (!value.empty() && value != "path:")
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no modules", text),
-            say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.**, or checkpoint=none"));
+            say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.**, or "
+                "checkpoint=none"));
     }
     if (known->kind == Kind::Autocast) {
         if (value == "bf16" || value == "fp16")
@@ -227,13 +228,21 @@ Result<Change> Change::parse(std::string_view text)
                 "with "
                 "',causal' behind it masks are taken for causal ones"));
     }
+    if (known->kind == Kind::Logits) {
+        constexpr std::string_view kChunks = "chunks:";
+        if (value.starts_with(kChunks))
+            change.numerator = itemsOf(value.substr(kChunks.size())).value_or(0);
+        if (value.starts_with(kChunks) && change.numerator >= 1 && change.numerator <= kMostChunks)
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no chunks of the logits", text),
+            say("say in how many parts the loss is to be computed, 1 to 4096, as logits=chunks:8"));
+    }
     if (known->kind == Kind::Offload) {
         if (isOffload(value))
             return change;
-        return fail(Error::Kind::Usage,
-            say("--change '%1' names nothing that the host could keep for backward", text),
+        return fail(Error::Kind::Usage, say("--change '%1' names nothing that the host could keep", text),
             say("give offload=activations, or modules behind that, as offload=activations:Block or "
-                "offload=activations:path:blocks.**"));
+                "offload=activations:path:blocks.**, or offload=optimizer"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")

@@ -29,6 +29,7 @@ enum class WhatIfEvidence : std::uint8_t {
 [[nodiscard]] bool isAttention(std::string_view value);
 
 inline constexpr std::int64_t kMostMicroSteps = 4096; ///< of accumulate=K
+inline constexpr std::int64_t kMostChunks = 4096; ///< of logits=chunks:N
 
 /// A change of the program: KIND=VALUE.
 struct Change {
@@ -40,11 +41,12 @@ struct Change {
         Autocast, ///< no recording tells what it comes to: the program is run with it
         Type, ///< of parameters, and of what is computed with them: the same
         Attention, ///< the kernel of scaled_dot_product_attention: the same
+        Logits, ///< cross entropy of a linear layer in so many chunks, `numerator`: recorded calls alone tell
         Ddp, ///< as one of many ranks: Sharding
         Zero1,
         Fsdp,
         Accumulate, ///< so many forwards and backwards for a step of the optimizer
-        Offload, ///< what is saved for backward lies on the host: OffloadChoice
+        Offload, ///< what is saved for backward, or the optimizer, lies on the host: OffloadChoice
         Remove, ///< what a place in the program allocates, as if it were not there: SiteBlocks
         Free, ///< the program lets go of tensors behind their last use
     };
@@ -55,7 +57,7 @@ struct Change {
     /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`; of sequences: their
     /// length.
     bool relative = false;
-    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps, `numerator`
+    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps; of Logits: chunks
 
     /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
@@ -66,13 +68,14 @@ struct Change {
     /// Written into the program, where it is known what is meant: nobody else can make it.
     [[nodiscard]] bool isWrittenByHand() const { return kind == Kind::Remove || kind == Kind::Free; }
     [[nodiscard]] bool isToldByRunningAlone() const; ///< the program, or its calls: no recording estimates it
+    [[nodiscard]] bool isToldByCallsAlone() const { return kind == Kind::Logits; } ///< nor the program
     [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
 
     /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
     /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
-    /// "attention=flash", "attention=flash,causal", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4",
-    /// "offload=activations", "offload=activations:Block", "remove=train.py:57", "free=last-use",
-    /// "free=train.py:57". Kind::Usage names what is known.
+    /// "attention=flash", "attention=flash,causal", "logits=chunks:8", "ddp=8", "zero1=8", "fsdp=8",
+    /// "accumulate=4", "offload=activations", "offload=activations:Block", "offload=optimizer",
+    /// "remove=train.py:57", "free=last-use", "free=train.py:57". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -25,6 +25,8 @@ Sentence hintFor(Lacks lacks)
     case Lacks::Program:
         return say(
             "run the program so: --confirm -- COMMAND, with {BATCH} and {SEQUENCE} where it is told them");
+    case Lacks::Calls:
+        return say("--confirm alone, without a command, makes the calls of a deep step again, and tells");
     }
     return {};
 }
@@ -32,7 +34,7 @@ Sentence hintFor(Lacks lacks)
 Lacks lacksOf(const Error& error)
 {
     for (const Lacks lacks : { Lacks::BatchItems, Lacks::OtherRecording, Lacks::SequenceLength,
-             Lacks::OtherLength, Lacks::Capacity, Lacks::Confirmation, Lacks::Program })
+             Lacks::OtherLength, Lacks::Capacity, Lacks::Confirmation, Lacks::Program, Lacks::Calls })
         if (error.hint == hintFor(lacks))
             return lacks;
     return Lacks::Nothing;

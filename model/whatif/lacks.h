@@ -17,6 +17,7 @@ enum class Lacks : std::uint8_t {
     Capacity, ///< of the device that it is to fit
     Confirmation, ///< no recording tells it: the program is to be run, or its calls made again
     Program, ///< likewise, but calls do not tell it either
+    Calls, ///< likewise, but nobody can write it into a program from outside: its calls tell it
 };
 
 /// What to do, for the command line. Empty for Nothing. Any thread.

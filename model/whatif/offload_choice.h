@@ -8,10 +8,12 @@
 
 namespace strata::model {
 
-/// What of a program saves for backward on the host: "activations", all of forward and loss, or
-/// "activations:Block" and "activations:path:blocks.*", the forwards of those modules.
+/// What of a program lies on the host: "activations", what all of forward and loss saves for backward, or
+/// "activations:Block" and "activations:path:blocks.*", the forwards of those modules; "optimizer", its
+/// states and its step, to which gradients are copied and from which parameters are.
 struct OffloadChoice {
-    std::optional<ModuleChoice> modules; ///< none: all
+    bool isOfOptimizer = false;
+    std::optional<ModuleChoice> modules; ///< of activations; none: all
 
     [[nodiscard]] static std::optional<OffloadChoice> parse(std::string_view value); ///< none: it is no such
 };

@@ -59,6 +59,10 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isOnHost() const
+    {
+        return m_choice && m_choice->made == &OptimizerTemplates::onHost();
+    }
     [[nodiscard]] const std::vector<RecordedOptimizer>& all() const { return m_rewrite.m_recorded.all; }
 
     /// One more way; without a template as each was recorded. False: it is a known one, or nothing tells what
@@ -136,7 +140,8 @@ private:
     {
         const std::string& templates = OptimizerTemplates::builtIn().torchVersion();
         const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
-        if (const auto version = TorchVersion::parse(templates); version && *version != recorded)
+        if (const auto version = TorchVersion::parse(templates);
+            version && *version != recorded && !isOnHost())
             m_rewrite.m_reason
                 = say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
                     version->text(), recorded.text());
@@ -145,6 +150,9 @@ private:
                 = say("an estimate: %1, which was recorded, does not do what is known of it; all "
                       "that was asked for in its steps counts as its own",
                     all()[static_cast<std::size_t>(unknown - m_matches.begin())].name);
+        else if (isOnHost())
+            m_rewrite.m_reason
+                = say("an estimate: all that the recorded optimizer asked for counts as lying on the host");
         else if (m_groupsOpen && m_decayOpen)
             m_rewrite.m_reason
                 = say("an estimate: the recording tells neither in which groups parameters are, "
@@ -183,6 +191,15 @@ Result<OptimizerRewrite> OptimizerRewrite::of(
     if (!recorded)
         return Failure(recorded.error());
     return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
+}
+
+Result<OptimizerRewrite> OptimizerRewrite::onHost(const RecordedRun& run)
+{
+    return recordedOptimizers(run).and_then([&](RecordedOptimizers recorded) {
+        return RewriteMaker(
+            run, OptimizerChoice{ "it", &OptimizerTemplates::onHost(), nullptr }, std::move(recorded), {})
+            .make();
+    });
 }
 
 ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) const

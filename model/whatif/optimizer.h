@@ -30,6 +30,8 @@ public:
     /// not tell, or nothing tells what the recorded ones do. `shardOf`: what is left of one on this rank.
     [[nodiscard]] static Result<OptimizerRewrite> of(
         const RecordedRun& run, std::string_view value, const ShardOf& shardOf = {});
+    /// With the recorded ones on the host, states and steps. Fails as recordedOptimizers() does.
+    [[nodiscard]] static Result<OptimizerRewrite> onHost(const RecordedRun& run);
 
     /// The recorded program did just that, event by event.
     [[nodiscard]] bool changesNothing() const { return m_changesNothing; }

@@ -194,6 +194,12 @@ const OptimizerRule& OptimizerTemplate::laterRule(int step) const
     return *found;
 }
 
+const OptimizerTemplate& OptimizerTemplates::onHost()
+{
+    static const OptimizerTemplate nothing{ .mixes = true };
+    return nothing;
+}
+
 OptimizerTemplates::OptimizerTemplates()
 {
     const json document = json::parse(kOptimizersJson);

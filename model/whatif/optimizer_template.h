@@ -91,6 +91,8 @@ public:
         bool decays = false; ///< in all ways that lead to it, but for maximizing, a weight decay was given
     };
     [[nodiscard]] std::vector<Manner> mannersOf(std::string_view name) const;
+    /// Of one on the host: it asks nothing of the device.
+    [[nodiscard]] static const OptimizerTemplate& onHost();
     [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
     [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... and SGD"
 

@@ -272,9 +272,8 @@ Result<Prediction> predictItself(
     const auto rewrites = rewritesOf(run, scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    if (changes(scenario, Change::Kind::Checkpoint) || changes(scenario, Change::Kind::Offload)
-        || rewrites->removed || rewrites->freed
-        || rewrites->spread || rewrites->accumulation || rewrites->optimizer) {
+    if (changes(scenario, Change::Kind::Checkpoint) || savesOnHost(scenario) || rewrites->removed
+        || rewrites->freed || rewrites->spread || rewrites->accumulation || rewrites->optimizer) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());
@@ -316,6 +315,9 @@ Result<Prediction> answerOf(
         return fail(Error::Kind::Refused,
             say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
             hintFor(Lacks::Confirmation));
+    if (changes(scenario, Change::Kind::Logits))
+        return fail(Error::Kind::Refused, say("no recording tells what a loss asks for in chunks"),
+            hintFor(Lacks::Calls));
     const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
     if (isOfSequences && changes(scenario, Change::Kind::Batch))
         return fail(Error::Kind::Refused,

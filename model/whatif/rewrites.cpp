@@ -14,6 +14,12 @@ namespace strata::model {
 
 namespace {
 
+/// Of one that has something on the host; none: of another.
+std::optional<OffloadChoice> choiceOf(const Change& change)
+{
+    return change.kind == Change::Kind::Offload ? OffloadChoice::parse(change.value) : std::nullopt;
+}
+
 /// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
 Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
 {
@@ -29,19 +35,32 @@ Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
     return checkpointEdits(*run.trace, *run.steps, choices);
 }
 
-/// Refused: the host is to keep what another change has saved otherwise.
+/// Refused: the host is to keep what another change has otherwise.
 Result<void> checkOffload(const Scenario& scenario)
 {
-    const auto offload = std::ranges::find(scenario.changes, Change::Kind::Offload, &Change::kind);
-    const auto other = std::ranges::find_if(scenario.changes,
-        [](const Change& change) { return change.kind == Change::Kind::Checkpoint || change.spreads(); });
-    if (offload == scenario.changes.end() || other == scenario.changes.end())
-        return {};
-    return fail(Error::Kind::Refused,
-        say("nothing tells what both save for backward on the host: --change '%1' and '%2' do not go "
-            "together",
-            offload->text, other->text),
-        say("ask for the one, or for the other; the program itself can do both: --confirm -- COMMAND"));
+    for (const Change& offload : scenario.changes) {
+        const auto choice = choiceOf(offload);
+        if (!choice)
+            continue;
+        const auto other = std::ranges::find_if(scenario.changes, [&](const Change& change) {
+            return choice->isOfOptimizer ? change.spreads() && change.kind != Change::Kind::Ddp
+                                         : change.spreads() || change.kind == Change::Kind::Checkpoint;
+        });
+        if (other != scenario.changes.end())
+            return fail(Error::Kind::Refused,
+                choice->isOfOptimizer
+                    ? say("nothing tells what ranks that share an optimizer on the host do: --change '%1' "
+                          "and '%2' do not go together",
+                        offload.text, other->text)
+                    : say("nothing tells what both save for backward on the host: --change '%1' and '%2' do "
+                          "not go together",
+                        offload.text, other->text),
+                other->kind == Change::Kind::Fsdp && choice->isOfOptimizer
+                    ? say("FSDP2 has that itself: %1,offload=True", other->text)
+                    : say("ask for the one, or for the other; the program itself can do both: --confirm -- "
+                          "COMMAND"));
+    }
+    return {};
 }
 
 /// What the scenario saves on the host.
@@ -49,9 +68,8 @@ Result<RunEdits> offloadOf(const RecordedRun& run, const Scenario& scenario)
 {
     std::vector<OffloadChoice> choices;
     for (const Change& change : scenario.changes)
-        if (change.kind == Change::Kind::Offload)
-            if (auto choice = OffloadChoice::parse(change.value))
-                choices.push_back(std::move(*choice));
+        if (auto choice = choiceOf(change); choice && !choice->isOfOptimizer)
+            choices.push_back(std::move(*choice));
     if (choices.empty())
         return RunEdits{};
     return offloadEdits(*run.trace, *run.steps, choices);
@@ -85,6 +103,14 @@ Result<void> rewriteLines(const RecordedRun& run, const Scenario& scenario, Rewr
 }
 
 } // namespace
+
+bool savesOnHost(const Scenario& scenario)
+{
+    return std::ranges::any_of(scenario.changes, [](const Change& change) {
+        const auto choice = choiceOf(change);
+        return choice && !choice->isOfOptimizer;
+    });
+}
 
 bool changes(const Scenario& scenario, Change::Kind kind)
 {
@@ -166,10 +192,15 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
         rewrites.spread = std::move(*spread);
     }
     const bool shards = rewrites.spread && rewrites.spread->shardOf;
-    if (last == nullptr && !shards)
+    const bool isOnHost = std::ranges::any_of(scenario.changes, [](const Change& change) {
+        const auto choice = choiceOf(change);
+        return choice && choice->isOfOptimizer;
+    });
+    if (last == nullptr && !shards && !isOnHost)
         return rewrites;
-    auto optimizer
-        = OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
+    auto optimizer = isOnHost
+        ? OptimizerRewrite::onHost(run)
+        : OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
             shards ? rewrites.spread->shardOf : ShardOf());
     if (!optimizer)
         return Failure(optimizer.error());

@@ -20,6 +20,7 @@
 namespace strata::model {
 
 [[nodiscard]] bool changes(const Scenario& scenario, Change::Kind kind);
+[[nodiscard]] bool savesOnHost(const Scenario& scenario); ///< for backward
 
 /// Which modules a scenario has checkpointed.
 struct CheckpointChoices {

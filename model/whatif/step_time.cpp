@@ -303,6 +303,8 @@ private:
             return unknown(say("how long kernels take with other types is not known"));
         if (changes(Change::Kind::Attention))
             return unknown(say("how long another kernel of attention takes is not known"));
+        if (changes(Change::Kind::Logits))
+            return unknown(say("how long a loss in chunks takes is not known"));
         if (changes(Change::Kind::Optimizer))
             return unknown(say("how long another optimizer takes is not known"));
         if (changes(Change::Kind::Remove))

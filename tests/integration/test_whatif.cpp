@@ -247,6 +247,12 @@ TEST(WhatIf, RefusesByName)
         EXPECT_EQ(told.code, 1);
         EXPECT_THAT(told.err, HasSubstr("--confirm -- COMMAND"));
     }
+    const Ran chunks = refused({ "--change", "logits=chunks:8" });
+    EXPECT_EQ(chunks.code, 1);
+    EXPECT_THAT(chunks.err, HasSubstr("--confirm alone, without a command"));
+    const Ran written = refused({ "--change", "logits=chunks:8", "--confirm", "--", "true" });
+    EXPECT_EQ(written.code, 2);
+    EXPECT_THAT(written.err, HasSubstr("into a program from outside"));
     EXPECT_EQ(refused({ "--change", "batch=none" }).code, 2);
     EXPECT_EQ(refused({ "--batch-of", "8" }).code, 2);
     EXPECT_EQ(refused({ "--change", "batch=x2", "--batch-of", "8,16" }).code, 2);

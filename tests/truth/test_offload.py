@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds what `strata whatif --change offload=activations` says of a recording with a deep step against the same program with
 torch.autograd.graph.save_on_cpu around forward and loss, or around modules of a class, with real PyTorch and its real allocator on the simulated
-device: alone, under other settings of the allocator, and with another batch. What `--confirm` says is held against it to the byte.
+device, and of offload=optimizer against it with an optimizer over copies of the parameters on the host: alone, under other settings of the allocator, and with another batch. What `--confirm` says is held against it to the byte.
 
 usage: test_offload.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--write PAGE]
 
@@ -21,7 +21,9 @@ from test_whatif import (CLASSES, DEEP, HELD_BACK, PROGRAM, SETTINGS, add_page_o
                          record, row_of, table, write_page)
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
-BARS = {"offload, deep step": ((0.1, 2), (0.5, 3)), "offload of modules, deep step": ((0.1, 2), (0.5, 3)),
+BARS = {"the optimizer, roles": ((0.1, 0.5), (0.5, 1.5)), "the optimizer and settings, roles": ((0.1, 0.5), (0.5, 1.5)),
+        "the optimizer and activations, deep step": ((0.1, 2), (0.5, 3)),
+        "offload, deep step": ((0.1, 2), (0.5, 3)), "offload of modules, deep step": ((0.1, 2), (0.5, 3)),
         "offload and settings, deep step": ((0.1, 2), (0.5, 3)), "offload and batch, deep step and roles": ((0.5, 3), (1, 5))}
 FEW = 2  # cases where there is little time
 
@@ -34,6 +36,10 @@ def offloaded(case, what, times=1):
 def questions(case):
     """Each method with what the truth saves on the host, how many times its batch is, and what is asked with."""
     modules = f"activations:{CLASSES[case.family][0]}"
+    yield "the optimizer, roles", "optimizer", 1, ["--change", "offload=optimizer"]
+    yield "the optimizer and settings, roles", "optimizer", 1, ["--change", "offload=optimizer", "--set", case.settings]
+    yield ("the optimizer and activations, deep step", "activations+optimizer", 1,
+           ["--change", "offload=activations", "--change", "offload=optimizer"])
     yield "offload, deep step", "activations", 1, ["--change", "offload=activations"]
     yield "offload of modules, deep step", modules, 1, ["--change", f"offload={modules}"]
     yield "offload and settings, deep step", "activations", 1, ["--change", "offload=activations", "--set", case.settings]
@@ -66,7 +72,8 @@ def answer(arguments, question, deep, truth, failures):
     if told is None or told["refused"]:
         print(f"  {case.name}: {method}: {run.stderr.strip()[:300]}", flush=True)
     else:
-        failures.expect(case.name, f"{method}: it goes by the deep step", told["evidence"], "roles" if times != 1 else "deep")
+        weakest = "roles" if times != 1 or ("optimizer" in what and "sgd" not in case.words) else "replay" if what == "optimizer" else "deep"
+        failures.expect(case.name, f"{method}: what it goes by", told["evidence"], weakest)  # SGD has nothing that could lie elsewhere
     row = row_of(case, method, what, told, peaks(arguments.strata, path), peaks(arguments.strata, wanted))
     if row.kind == "refused" or not row.held or any(abs(error) > 0.1 for error in row.errors or ()):
         print(f"  {case.name}: {method}, {what}: {row.kind} {' '.join(f'{error:+.3f}' for error in row.errors or ())} %"
@@ -76,9 +83,10 @@ def answer(arguments, question, deep, truth, failures):
 
 def check_confirmed(arguments, python, case, deep, truth, failures):
     """The program runs with the change, and comes to the program that was changed by hand."""
-    for what in ("activations", f"activations:{CLASSES[case.family][0]}"):
-        run, told = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], "--change", f"offload={what}", "--json", "--confirm", "--",
-                                                   python, PROGRAM, *checkpointed(case)])
+    for what in ("activations", f"activations:{CLASSES[case.family][0]}", "optimizer", "activations+optimizer"):
+        asked = [word for each in what.split("+") for word in ("--change", f"offload={each}")]
+        run, told = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], *asked, "--json", "--confirm", "--", python, PROGRAM,
+                                                   *checkpointed(case)])
         device = told["devices"][0] if told and told["devices"] else {}
         failures.expect(case.name, f"{what}, confirmed by", device.get("confirmed_by", run.stderr[-500:]), "program")
         got, wanted = figures(device.get("confirmed")), peaks(arguments.strata, truth["", offloaded(case, what)])
@@ -92,15 +100,17 @@ def check_refused(arguments, case, deep, truth, failures):
     for recording, options, reason in ((truth["", offloaded(case, "activations")], (), "no deep step"),
                                        (path, ("--change", "checkpoint=Nobody"), "do not go together"),
                                        (path, ("--change", "fsdp=2"), "do not go together"),
-                                       (path, ("--change", "offload=activations:Nobody"), "of that class or path")):
+                                       (path, ("--change", "offload=activations:Nobody"), "of that class or path"),
+                                       (path, ("--change", "offload=optimizer", "--change", "zero1=2"), "do not go together")):
         run, told = strata_json(arguments.strata, ["whatif", recording, "--change", "offload=activations", *options, "--json"])
         failures.expect(case.name, f"{options or 'no deep step'}: refused by name", reason in run.stderr, True)
 
 
 def write(arguments, python, rows, found):
-    write_page(arguments, python, "How far `strata whatif` is off with what backward needs saved on the host", [
+    write_page(arguments, python, "How far `strata whatif` is off with what backward needs, or the optimizer, on the host", [
         "Programs are the trainings of the other pages, recorded with a deep step. The truth is the same program with",
-        "`torch.autograd.graph.save_on_cpu(pin_memory=True)` around forward and loss, or around the forwards of the modules of a class, on the",
+        "`torch.autograd.graph.save_on_cpu(pin_memory=True)` around forward and loss, or around the forwards of the modules of a class, or with",
+        "optimizers over copies of their parameters on the host, to which gradients are copied and from which parameters are; on the",
         f"simulated device with PyTorch's own allocator. Families *held back* are {', '.join(sorted(HELD_BACK))}: no rule was made by them.",
         "In percent of the truth, over answers with a point in which the change moves the figure by 1 % or more; *no change* is what predicting the",
         "recorded figure scores. A refusal counts as 100 %.", "",

@@ -482,7 +482,7 @@ def write_page(arguments, python, title, lines):
     """A page of the manual, of the test that runs: it begins with how it was made."""
     strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     head = [f"# {title}", "", f"Made by `tests/truth/{os.path.basename(sys.argv[0])} STRATA --seeds {arguments.seeds} --first-seed {arguments.first_seed}"
-            f"{' --held-back' if arguments.held_back else ''} --write docs/{os.path.basename(arguments.write)}`:",
+            f"{' --held-back' if getattr(arguments, 'held_back', False) else ''} --write docs/{os.path.basename(arguments.write)}`:",
             f"{strata}, PyTorch {'.'.join(map(str, version(python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", ""]
     with open(arguments.write, "w", encoding="utf-8") as file:
         file.write("\n".join([*head, *lines]) + "\n")

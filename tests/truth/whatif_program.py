@@ -3,7 +3,7 @@
 length, or pictures with sides of it; with --checkpoint, with
 torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --offload, with
 torch.autograd.graph.save_on_cpu around forward and loss (activations), or around each call in training of modules of a class, or of a path
-(activations:CLASS, activations:path:GLOB); with --code, with that file of the folder WHATIF_CODE run right after the model was made, as if
+(activations:CLASS, activations:path:GLOB), or with optimizers on the host (optimizer, activations+optimizer); with --code, with that file of the folder WHATIF_CODE run right after the model was made, as if
 it were pasted there; with --attention, attention as a word of attention.py has it; with --capacity, with no more than that of the device
 for PyTorch, and status 3 where that is not enough.
 
@@ -82,8 +82,48 @@ def with_checkpoints(chosen):
         return known.get(module, "")
 
 
+class OnHost:
+    """An optimizer that keeps parameters of its own on the host, as a person would write it around one of torch.optim."""
+
+    def __init__(self, make, parameters):
+        self.parameters = list(parameters)
+        self.copies = [torch.nn.Parameter(each.detach().cpu()) for each in self.parameters]
+        self.optimizer = make(self.copies)
+        self.param_groups = [{"params": self.parameters}]  # gradient scalers ask for them
+
+    @torch.no_grad()
+    def step(self):
+        for parameter, copy in zip(self.parameters, self.copies):
+            copy.grad = parameter.grad.cpu() if parameter.grad is not None else None
+        self.optimizer.step()
+        for parameter, copy in zip(self.parameters, self.copies):
+            parameter.copy_(copy)
+
+    def zero_grad(self, set_to_none=True):
+        for parameter in self.parameters:
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad.zero_()
+
+
+def with_optimizer_on_host():
+    plain = roles_program.Trainer.make_optimizers
+
+    def made(self, make):
+        optimizers = plain(self, lambda parameters: OnHost(make, parameters))
+        return [each if isinstance(each, OnHost) else OnHost(lambda copies, like=each: type(like)(copies, **like.defaults), each.param_groups[0]["params"])
+                for each in optimizers]
+    roles_program.Trainer.make_optimizers = made
+
+
 def with_offload(what):
-    """As a person would write it around forward and loss, or in the forward of what has those modules."""
+    """As a person would write it around forward and loss, or in the forward of what has those modules; or around the optimizer; or both."""
+    what, _, optimizer = what.partition("+") if what != "optimizer" else ("", "", what)
+    if optimizer:
+        with_optimizer_on_host()
+    if not what:
+        return
     _, _, chosen = what.partition(":")
     if not chosen:
         loss = roles_program.Trainer.loss

@@ -194,6 +194,16 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
                 { WhatIfCard::tr("math"), QStringLiteral("attention=math") },
                 { WhatIfCard::tr("math, causal"), QStringLiteral("attention=math,causal") } },
             whatIf, document);
+    case model::Change::Kind::Logits:
+        return new WhatIfConfirmedCard(WhatIfCard::tr("Logits"),
+            WhatIfCard::tr("Cross entropy of the last linear layer in so many chunks, as "
+                           "torch.nn.functional.linear_cross_entropy computes it: logits are never there as "
+                           "a whole"),
+            { { WhatIfCard::tr("in %1 chunks").arg(4), QStringLiteral("logits=chunks:4") },
+                { WhatIfCard::tr("in %1 chunks").arg(8), QStringLiteral("logits=chunks:8") },
+                { WhatIfCard::tr("in %1 chunks").arg(16), QStringLiteral("logits=chunks:16") },
+                { WhatIfCard::tr("in %1 chunks").arg(32), QStringLiteral("logits=chunks:32") } },
+            whatIf, document);
     case model::Change::Kind::Ddp: // of all that spread
         return new WhatIfRanksCard(whatIf, document);
     case model::Change::Kind::Type: // the card of autocast has it
@@ -203,7 +213,8 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Offload:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Offload"),
             WhatIfCard::tr("What is saved for backward lies on the host until backward takes it, as with "
-                           "torch.autograd.graph.save_on_cpu: all of it, or that of a class of modules"),
+                           "torch.autograd.graph.save_on_cpu: all of it, or that of a class of modules; or "
+                           "the optimizer works there"),
             WhatIfCard::tr("It takes a deep step, which tells what backward keeps: strata record "
                            "--deep-step 3."),
             whatIf, document);

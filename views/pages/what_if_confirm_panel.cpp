@@ -221,8 +221,13 @@ QString WhatIfConfirmPanel::whyNot() const
         spread != scenario.changes.end())
         return tr("%1 is not confirmed: a program is not run as one of many ranks.")
             .arg(text::utf8(spread->text));
-    if (way() == Program)
-        return {};
+    if (way() == Program) {
+        const auto alone = std::ranges::find_if(scenario.changes, &model::Change::isToldByCallsAlone);
+        return alone == scenario.changes.end()
+            ? QString()
+            : tr("Nobody can write %1 into a program from outside: confirm it by recorded calls.")
+                  .arg(text::utf8(alone->text));
+    }
     for (const model::Change& change : scenario.changes)
         if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));

@@ -25,7 +25,11 @@ WhatIfConfirmedCard::WhatIfConfirmedCard(
     auto* confirm = linkButton(tr("Confirm it…"));
     confirm->setProperty("atEdge", true);
     inside().addWidget(confirm, 0, Qt::AlignLeft);
-    setNote(tr("No estimate tells this: only a confirmation can, by the program or by its recorded calls."));
+    const auto change = model::Change::parse(choices.front().second.toStdString());
+    setNote(change && change->isToldByCallsAlone()
+            ? tr("No estimate tells this: only a confirmation by recorded calls can.")
+            : tr(
+                "No estimate tells this: only a confirmation can, by the program or by its recorded calls."));
     connect(m_choice, &QComboBox::activated, this, [this] { touched(); });
     connect(confirm, &QPushButton::clicked, this, [this] {
         touched();

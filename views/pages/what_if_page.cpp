@@ -252,8 +252,11 @@ void WhatIfPage::collect()
         card->addTo(scenario);
     const bool goesToConfirm = isTold(m_whatIf.scenario()) && !isTold(scenario);
     m_whatIf.setScenario(std::move(scenario));
-    if (goesToConfirm)
+    if (goesToConfirm) {
         setBelow(Confirm);
+        if (std::ranges::any_of(m_whatIf.scenario().changes, &model::Change::isToldByCallsAlone))
+            m_confirm->setWay(WhatIfConfirmPanel::Calls);
+    }
     refreshCards(); // what others ask for goes by what is asked
     m_plan->refresh();
     m_confirm->refresh();

@@ -169,7 +169,8 @@ QString refusalText(const WhatIfAnswer& answer)
     const model::Error& error = answer.prediction.error();
     const QString what = Words::tr("%1 %2.").arg(
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
-    if (model::lacksOf(error) == model::Lacks::Confirmation
+    const model::Lacks lacks = model::lacksOf(error);
+    if ((lacks == model::Lacks::Confirmation || lacks == model::Lacks::Calls)
         && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
         return what + QLatin1Char(' ')
             + Words::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
@@ -196,6 +197,8 @@ QString whatIfHint(const model::Error& error)
         return Words::tr("Choose the device that it is to fit at the left.");
     case model::Lacks::Confirmation:
         return Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+    case model::Lacks::Calls:
+        return Words::tr("Confirm it, below, by its recorded calls.");
     case model::Lacks::Program:
         return Words::tr("Run the program so: Confirm, below, with {BATCH} and {SEQUENCE} where it is told "
                          "them.");

@@ -63,12 +63,19 @@ model::Result<void> checkChange(std::string_view change)
                 "edit the program and run it again; strata whatif FILE --change %1 estimates it from a "
                 "recording",
                 change));
+    if (kind == "logits")
+        return model::fail(model::Error::Kind::Usage,
+            model::say("--change %1: nobody can write that into a program from outside", change),
+            model::say("record it with strata record --deep-step 3 and ask strata whatif FILE --change %1 "
+                       "--confirm, which makes its calls again so",
+                change));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
             model::say("there are amp=bf16, amp=fp16, dtype=bf16, dtype=fp16, "
                        "checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
                        "attention=math|efficient|flash|cudnn[,causal], accumulate=K, "
-                       "offload=activations[:MODULE_CLASS|:path:GLOB], fsdp[=MODULE_CLASS]"));
+                       "offload=activations[:MODULE_CLASS|:path:GLOB], offload=optimizer, "
+                       "fsdp[=MODULE_CLASS]"));
     return {};
 }
 

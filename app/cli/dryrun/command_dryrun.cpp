@@ -56,7 +56,8 @@ public:
             "--spread", m_options.spread, "Run other orders of addresses too: how far does reserved move");
         app.add_option("--change", m_options.changes,
                "Run once more with amp=bf16, dtype=bf16, checkpoint=MODULE_CLASS, "
-               "optimizer=NAME[,KEY=VALUE], accumulate=K, attention=KERNEL, offload=activations or "
+               "optimizer=NAME[,KEY=VALUE], accumulate=K, attention=KERNEL, offload=activations, "
+               "offload=optimizer or "
                "fsdp[=MODULE_CLASS], which shards over --world-size; Python alone; may be repeated")
             ->allow_extra_args(false);
         app.add_option("--fit", m_options.fit,

@@ -108,12 +108,13 @@ public:
                "length of sequences; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
                "accumulate=K micro-steps; offload=activations, offload=activations:CLASS or "
-               "offload=activations:path:GLOB, what is saved for backward lies on the host; "
+               "offload=activations:path:GLOB, what is saved for backward lies on the host, or "
+               "offload=optimizer; "
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; remove=SITE, without the line that allocates there; free=last-use or "
                "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
-               "--confirm alone amp=bf16 or dtype=bf16 (also fp16), and attention=math|efficient|flash|cudnn"
-               "[,causal]; one after the other")
+               "--confirm alone amp=bf16 or dtype=bf16 (also fp16), attention=math|efficient|flash|cudnn"
+               "[,causal] and logits=chunks:N; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -313,6 +314,10 @@ private:
         };
         if (m_confirms && m_program.words.empty() && m_steps->count() > 0)
             return refuse(say("--steps: calls are those of one step"), say("leave it out"));
+        if (const auto calls = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
+            m_confirms && !m_program.words.empty() && calls != m_scenario.changes.end())
+            return refuse(say("nobody can write --change '%1' into a program from outside", calls->text),
+                say("leave out what stands behind --: --confirm alone makes the calls of a deep step again"));
         if (m_python->count() > 0 && (!m_confirms || !m_program.words.empty()))
             return refuse(say("--python is of --confirm without a program"),
                 m_confirms ? say("leave it out, or leave out what stands behind --") : say("add --confirm"));

@@ -200,7 +200,7 @@ TEST_F(WhatIfConfirm, WhatNobodyRunsIsNotToBeConfirmed)
     // Nor is any option of the command line named where the page has a field.
     for (const model::Lacks lacks : { model::Lacks::BatchItems, model::Lacks::OtherRecording,
              model::Lacks::SequenceLength, model::Lacks::OtherLength, model::Lacks::Capacity,
-             model::Lacks::Confirmation, model::Lacks::Program }) {
+             model::Lacks::Confirmation, model::Lacks::Program, model::Lacks::Calls }) {
         const model::Error error{ model::Error::Kind::Usage, model::say("so"), model::hintFor(lacks), {} };
         EXPECT_EQ(model::lacksOf(error), lacks);
         const QString hint = whatIfHint(error);

@@ -5,8 +5,8 @@
 #include "tests/gui/whatif/deep_what_if_page.h"
 #include "views/models/what_if_curves.h"
 #include "views/pages/what_if_batch_card.h"
-#include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_confirmed_card.h"
+#include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_ranks_card.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -417,7 +417,7 @@ TEST_F(WhatIfPanels, WhatIsAskedIsInView)
     ASSERT_NO_FATAL_FAILURE(openSample());
     m_page.resize(900, 560);
     for (const char* change : { "free=last-use", "remove=train.py:57 > 1MiB", "offload=activations:Block",
-             "attention=flash,causal" }) {
+             "attention=flash,causal", "logits=chunks:8" }) {
         ASSERT_NO_FATAL_FAILURE(ask(change));
         ASSERT_EQ(scenario().changes.size(), 1u) << change;
         EXPECT_EQ(scenario().changes.at(0).text, change);

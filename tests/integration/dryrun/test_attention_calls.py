@@ -4,41 +4,21 @@ instead, which tensors stay longer, and what is refused by name. No PyTorch is n
 
 usage: test_attention_calls.py FOLDER_OF_THE_SCRIPTS
 """
-import collections
 import sys
 import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
-from replay_attention import CALL, GONE, KNOWN, SDPA, Attention, NotKnown  # noqa: E402
+from made_calls import Calls, calls  # noqa: E402
+from replay_attention import SDPA, Attention  # noqa: E402
+from replay_rows import CALL, GONE, KNOWN, NotKnown  # noqa: E402
 
-Tensor = collections.namedtuple("Tensor", "type address offset sizes strides bytes gradient_of")
-Row = collections.namedtuple("Row", "kind gradients name detail taken returned index", defaults=[None])
 Q, K, V, SCORES = [2, 4, 8, 16], [2, 4, 8, 16], [2, 4, 8, 16], [2, 4, 8, 8]
 QUERY, KEY, VALUE, BUFFER = range(4)  # numbers of what is there before
 
 
-class Step:
-    """Calls one after the other. Tensors are named by their numbers; those that autograd goes through are odd in rows."""
-
+class Step(Calls):
     def __init__(self):
-        self.tensors, self.rows = [], []
-        for sizes in (Q, K, V, [8, 8]):
-            self.tensor(sizes)
-
-    def tensor(self, sizes):
-        self.tensors.append(Tensor("float32", 4096 * len(self.tensors), 0, list(sizes), [1] * len(sizes), 512, None))
-        return len(self.tensors) - 1
-
-    def call(self, name, detail, taken, sizes, learns=True):
-        made = self.tensor(sizes)
-        self.add(CALL, name, detail, [2 * each + (each != BUFFER) for each in taken], [2 * made + learns])
-        return made
-
-    def add(self, kind, name="", detail=None, taken=(), returned=()):
-        self.rows.append(Row(kind, True, "aten::" + name if name else "", detail, list(taken), list(returned), len(self.rows)))
-
-    def gone(self, number):
-        self.add(GONE, taken=[2 * number])
+        super().__init__((Q, K, V, [8, 8]), constants=(BUFFER,))
 
     def attention(self, between=lambda step, scores: scores, behind=lambda step, weights: weights):
         turned = self.call("transpose.int", ["@", -2, -1], [KEY], [2, 4, 16, 8])
@@ -59,10 +39,6 @@ def with_mask(step, scores):
     step.add(CALL, "masked_fill.Scalar", ["@", "@", {"f": "-inf"}], [2 * scores + 1, 2 * hidden], [2 * made + 1])
     step.gone(hidden)
     return made
-
-
-def calls(rows):
-    return [row.name for row in rows if row.kind == CALL]
 
 
 def call_of(rows):

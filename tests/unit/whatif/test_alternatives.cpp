@@ -49,8 +49,8 @@ TEST(Alternatives, HaveTheOptimizerThatKeepsNothing)
         test::Trained trained("alloc 0x1000 512\nalloc 0x2000 64", "S F");
         trained.list(2, kind, 0x1000, "weight", "exp_avg");
         const RecordedRun run{ .trace = &trained.trace(), .report = &report, .steps = &trained.steps() };
-        EXPECT_EQ(
-            textOf(alternativesTo(run)), kind == wire::RoleKind::OptimizerState ? "optimizer=SGD " : "");
+        EXPECT_EQ(textOf(alternativesTo(run)),
+            kind == wire::RoleKind::OptimizerState ? "optimizer=SGD offload=optimizer " : "");
     }
 }
 

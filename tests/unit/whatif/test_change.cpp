@@ -41,17 +41,18 @@ TEST(Change, IsModulesThatAreCheckpointed)
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
-TEST(Change, IsWhatTheHostKeepsForBackward)
+TEST(Change, IsWhatTheHostKeeps)
 {
-    for (const char* const text :
-        { "offload=activations", "offload=activations:Block", "offload=activations:path:blocks.*" }) {
+    for (const char* const text : { "offload=activations", "offload=activations:Block",
+             "offload=activations:path:blocks.*", "offload=optimizer" }) {
         const auto change = Change::parse(text);
         ASSERT_TRUE(change) << text;
         EXPECT_EQ(change->kind, Change::Kind::Offload);
         EXPECT_EQ("offload=" + change->value, text);
     }
-    for (const char* const wrong : { "offload", "offload=", "offload=yes",
-             "offload=activations:", "offload=activationsBlock", "offload=activations:path:" })
+    for (const char* const wrong :
+        { "offload", "offload=", "offload=yes", "offload=activations:", "offload=activationsBlock",
+            "offload=activations:path:", "offload=optimizers", "offload=optimizer:Block" })
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
@@ -61,6 +62,20 @@ TEST(Change, IsATypeOfAutocastOrOfAll)
     EXPECT_EQ(Change::parse("amp=int8").error().kind, Error::Kind::Usage);
     EXPECT_EQ(Change::parse("dtype=fp16")->kind, Change::Kind::Type);
     EXPECT_EQ(Change::parse("dtype=float32").error().kind, Error::Kind::Usage);
+}
+
+TEST(Change, IsALossInChunks)
+{
+    const auto change = Change::parse("logits=chunks:8");
+    ASSERT_TRUE(change);
+    EXPECT_EQ(change->kind, Change::Kind::Logits);
+    EXPECT_EQ(change->value, "chunks:8");
+    EXPECT_EQ(change->numerator, 8);
+    EXPECT_TRUE(change->isToldByRunningAlone());
+    EXPECT_TRUE(change->isToldByCallsAlone());
+    for (const char* const wrong : { "logits", "logits=", "logits=8", "logits=chunks", "logits=chunks:",
+             "logits=chunks:0", "logits=chunks:-1", "logits=chunks:8x", "logits=chunks:4097" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
 TEST(Change, IsAKernelOfAttention)

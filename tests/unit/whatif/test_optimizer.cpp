@@ -5,6 +5,7 @@
 #include "model/whatif/predict.h"
 #include "tests/unit/analysis/training/trained.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,6 +157,39 @@ TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
     Training custom("MyOwn");
     EXPECT_FALSE(OptimizerRewrite::of(custom.run(), "sgd,momentum=0.9")->changesNothing());
     EXPECT_EQ(custom.with("SGD"), t.with("SGD"));
+}
+
+TEST(OptimizerRewrite, LeavesNothingOfOneOnTheHost)
+{
+    Training t;
+    const auto host = OptimizerRewrite::onHost(t.run());
+    ASSERT_TRUE(host);
+    EXPECT_EQ(host->ways(), 1U); // whatever groups parameters are in
+    EXPECT_EQ(host->taken().bytes, 600);
+    EXPECT_EQ(host->put().blocks, 0);
+    EXPECT_EQ(Training::textOf(host->rewritten(programRunOf(*t.run().trace), 0)), t.with("SGD"));
+    // SGD keeps nothing and asks for nothing.
+    const auto predicted = [&](const std::vector<const char*>& changes) {
+        Scenario scenario;
+        for (const char* change : changes)
+            scenario.changes.push_back(Change::parse(change).value());
+        return predict({ t.run() }, scenario);
+    };
+    const auto alone = predicted({ "offload=optimizer" });
+    ASSERT_TRUE(alone) << alone.error().text();
+    EXPECT_EQ(alone->predicted, predicted({ "optimizer=SGD" })->predicted);
+    EXPECT_EQ(alone->evidence, WhatIfEvidence::Roles);
+    EXPECT_THAT(host->reason().text(), testing::HasSubstr("lying on the host"));
+    EXPECT_EQ(predicted({ "optimizer=AdamW", "offload=optimizer" })->predicted, alone->predicted);
+    for (const char* const ranks : { "zero1=2", "fsdp=2" }) {
+        const auto both = predicted({ ranks, "offload=optimizer" });
+        ASSERT_FALSE(both);
+        EXPECT_THAT(both.error().what.text(), testing::HasSubstr("do not go together"));
+    }
+    EXPECT_THAT(predicted({ "fsdp=2", "offload=optimizer" }).error().hint.text(),
+        testing::HasSubstr("fsdp=2,offload=True"));
+    Training untold("SGD", false);
+    EXPECT_FALSE(OptimizerRewrite::onHost(untold.run()));
 }
 
 TEST(OptimizerRewrite, GoesWithSizesOfAnotherBatch)
