@@ -470,12 +470,14 @@ Result<CallsLearnt> callsLearnt(const std::string& path)
     CallsLearnt learnt;
     const bool isTold = told.is_object() && told.contains("follow") && told["follow"].is_array()
         && told.contains("casts") && told["casts"].is_boolean()
-        && std::ranges::all_of(told["follow"], isNumber) && told.contains("others")
+        && std::ranges::all_of(told["follow"], isNumber) && told.contains("open") && told["open"].is_array()
+        && std::ranges::all_of(told["open"], isNumber) && told.contains("others")
         && told["others"].is_number_unsigned() && told["others"] <= kMostBytes && told.contains("earlier")
         && told["earlier"].is_array() && std::ranges::all_of(told["earlier"], isEarlier);
     if (!isTold)
         return fail(Error::Kind::NotFound, say("what a trial of the calls told cannot be read: %1", path));
     learnt.follow = told["follow"].get<std::vector<std::uint32_t>>();
+    learnt.open = told["open"].get<std::vector<std::uint32_t>>();
     learnt.hasCasts = told["casts"].get<bool>();
     learnt.otherBytes = told["others"].get<std::int64_t>();
     using Pairs = std::vector<std::array<std::uint32_t, 2>>;

@@ -19,13 +19,14 @@ namespace strata::model {
 /// The call list of a device, never nullptr. Kind::Refused: it has none that can be called again, and why.
 [[nodiscard]] Result<const CallList*> callListOf(const DeviceTrace& trace);
 
-/// Changes that calls tell: autocast, types, kernels of attention, losses in chunks, checkpoints; with a second recording, the
-/// batch.
+/// Changes that calls tell: autocast, types, kernels of attention, losses in chunks, checkpoints; with a
+/// second recording, the batch.
 [[nodiscard]] bool isToldByCalls(const Change& change);
 
 /// What a trial of the calls finds out, where their types change: a recording does not tell it.
 struct CallsLearnt {
     std::vector<std::uint32_t> follow; ///< rows that name the type of another tensor, not a fixed one
+    std::vector<std::uint32_t> open; ///< rows that may be such, or not: nothing tells
     bool hasCasts = false; ///< of some tensors it is not known how long the program has them
     /// Of what was allocated and freed before the training (by place): calls of the step, of the module that
     /// is entered in that row; what they take and leave by tensor and number of its block.

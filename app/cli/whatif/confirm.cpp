@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 
 namespace strata::cli {
 
@@ -256,6 +257,25 @@ public:
         return *std::move(came);
     }
 
+    /// Figures of the same calls, where tensors that are made in a type by name are of the new one, as if it
+    /// were that of another tensor; none: there are no such, or the calls cannot be made so.
+    model::Result<std::optional<std::vector<PeakFigures>>> otherTypedPeaks(
+        const model::Scenario& scenario, const RunSizes& sizes, std::optional<std::int64_t> capacityBytes)
+    {
+        if (m_calls.learnt.open.empty())
+            return std::nullopt;
+        const auto follow = m_calls.learnt.follow;
+        std::ranges::copy(m_calls.learnt.open, std::back_inserter(m_calls.learnt.follow));
+        bool runsOut = false;
+        auto came = peaks(scenario, sizes, capacityBytes, runsOut);
+        m_calls.learnt.follow = follow;
+        if (!came && came.error().kind == Error::Kind::Refused)
+            return std::nullopt;
+        if (!came)
+            return model::Failure(came.error());
+        return *std::move(came);
+    }
+
 private:
     /// Where types change, a trial of the calls tells first what the recording does not.
     model::Result<void> learn(const model::Scenario& scenario)
@@ -418,6 +438,30 @@ void holdAgainst(const std::vector<PeakFigures>& late, std::vector<Confirmed>& c
     }
 }
 
+/// A mask, say, is made in float32 because that is what the program writes, or because its input was: where
+/// that moves the peak, nothing is confirmed.
+void holdAgainstTypes(const std::vector<PeakFigures>& other, std::vector<Confirmed>& confirmed)
+{
+    constexpr double kMostApart = 0.005, kMostReservedApart = 0.015;
+    for (std::size_t i = 0; i < confirmed.size(); ++i) {
+        Confirmed& one = confirmed[i];
+        const auto isApart = [&](std::int64_t PeakFigures::*figure, double most) {
+            return static_cast<double>(std::abs(other[i].*figure - one.changed.*figure))
+                > most * static_cast<double>(one.changed.*figure);
+        };
+        if (!one.isConfirmed
+            || (!isApart(&PeakFigures::requestedBytesPeak, kMostApart)
+                && !isApart(&PeakFigures::reservedBytesPeak, kMostReservedApart)))
+            continue;
+        one.isConfirmed = false;
+        one.note = fmt::format("{} requested and {} reserved, or {} and {}: it hangs on whether tensors that "
+                               "the program makes in a type by name are of the new type, too",
+            model::formatBytes(one.changed.requestedBytesPeak),
+            model::formatBytes(one.changed.reservedBytesPeak),
+            model::formatBytes(other[i].requestedBytesPeak), model::formatBytes(other[i].reservedBytesPeak));
+    }
+}
+
 /// What the program did before it trained is known by its blocks alone, but for calls of the step: where
 /// these could tell in which segments the rest lies, or what the peak is, nothing is confirmed.
 void holdAgainst(std::int64_t otherBytes, std::vector<Confirmed>& confirmed)
@@ -479,11 +523,13 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
     if (!changed)
         return model::Failure(changed.error());
     runs.keepIn({});
-    const auto late = byCalls ? runs.latePeaks(scenario, after,
-                          scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes)
-                              : std::nullopt;
+    const auto capacity = scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes;
+    const auto late = byCalls ? runs.latePeaks(scenario, after, capacity) : std::nullopt;
     if (!late)
         return model::Failure(late.error());
+    const auto otherTyped = byCalls ? runs.otherTypedPeaks(scenario, after, capacity) : std::nullopt;
+    if (!otherTyped)
+        return model::Failure(otherTyped.error());
     std::vector<Confirmed> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
         confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
@@ -491,6 +537,8 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
             noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
     if (*late)
         holdAgainst(**late, confirmed);
+    if (*otherTyped)
+        holdAgainstTypes(**otherTyped, confirmed);
     holdAgainst(runs.otherBytes(), confirmed);
     return confirmed;
 }

@@ -5,6 +5,7 @@
 #include "model/whatif/call_operators.h"
 #include "tests/unit/chunks/made_call_list.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -103,14 +104,15 @@ TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
         checkpoints("checkpoint=Block"), "no module of its calls is meant by --change checkpoint=Block");
 }
 
-TEST_F(CallsTest, AKernelOfAttentionGoesWithThem)
+TEST_F(CallsTest, AKernelOfAttentionAndALossInChunksGoWithThem)
 {
-    const std::vector<Change> changes{ *Change::parse("attention=flash,causal"), *Change::parse("amp=bf16") };
-    EXPECT_TRUE(isToldByCalls(changes.front()));
+    const std::vector<Change> changes{ *Change::parse("attention=flash,causal"), *Change::parse("amp=bf16"),
+        *Change::parse("logits=chunks:8") };
+    EXPECT_TRUE(std::ranges::all_of(changes, isToldByCalls));
     const auto made = callsToRun(*m_trace, m_list, changes, 0);
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_EQ(nlohmann::json::parse(*made)["changes"],
-        nlohmann::json::parse(R"({"attention":"flash,causal","amp":"bf16"})"));
+        nlohmann::json::parse(R"({"attention":"flash,causal","amp":"bf16","logits":"chunks:8"})"));
 }
 
 TEST_F(CallsTest, AnotherBatchGoesWithTheCallsOfTwo)
@@ -142,9 +144,10 @@ TEST_F(CallsTest, WhatATrialTellsIsRead)
         return callsLearnt(path);
     };
     const auto known = learnt(
-        R"({"follow":[3,17],"casts":true,"others":4096,"earlier":[[20,39,15,[[40,9]],[[48,21],[50,22]]]]})");
+        R"({"follow":[3,17],"open":[5],"casts":true,"others":4096,"earlier":[[20,39,15,[[40,9]],[[48,21],[50,22]]]]})");
     ASSERT_TRUE(known);
     EXPECT_EQ(known->follow, (std::vector<std::uint32_t>{ 3, 17 }));
+    EXPECT_EQ(known->open, (std::vector<std::uint32_t>{ 5 }));
     EXPECT_TRUE(known->hasCasts);
     EXPECT_EQ(known->otherBytes, 4096);
     ASSERT_EQ(known->earlier.size(), 1U);
@@ -155,11 +158,15 @@ TEST_F(CallsTest, WhatATrialTellsIsRead)
     ASSERT_TRUE(made) << made.error().text();
     EXPECT_EQ(nlohmann::json::parse(*made)["earlier"],
         nlohmann::json::parse("[[20,39,15,[[40,9]],[[48,21],[50,22]]]]"));
-    for (const char* damaged : { "", "{}", R"({"follow":[-1],"casts":true,"others":0,"earlier":[]})",
-             R"({"follow":[],"casts":1,"others":0,"earlier":[]})", R"({"follow":[],"casts":true})",
-             R"({"follow":[],"casts":true,"others":-1,"earlier":[]})",
-             R"({"follow":[],"casts":true,"others":0,"earlier":[[1,2,3,[],[[1]]]]})",
-             R"({"follow":[],"casts":true,"others":0,"earlier":[[1,-2,3,[],[]]]})" })
+    for (const char* damaged :
+        { "", "{}", R"({"follow":[-1],"open":[],"casts":true,"others":0,"earlier":[]})",
+            R"({"follow":[],"open":[],"casts":1,"others":0,"earlier":[]})",
+            R"({"follow":[],"open":[],"casts":true})",
+            R"({"follow":[],"casts":true,"others":0,"earlier":[]})",
+            R"({"follow":[],"open":[-1],"casts":true,"others":0,"earlier":[]})",
+            R"({"follow":[],"open":[],"casts":true,"others":-1,"earlier":[]})",
+            R"({"follow":[],"open":[],"casts":true,"others":0,"earlier":[[1,2,3,[],[[1]]]]})",
+            R"({"follow":[],"open":[],"casts":true,"others":0,"earlier":[[1,-2,3,[],[]]]})" })
         EXPECT_FALSE(learnt(damaged)) << damaged;
 }
 
