@@ -93,8 +93,6 @@ public:
     [[nodiscard]] bool beginDeepStep();
     /// On the same thread. `unusable`: why it is not to be used; empty: it is.
     void endDeepStep(std::string unusable);
-    /// What the calling thread does is no part of it, until it is said otherwise.
-    void quietDeepStep(bool quiet) noexcept;
     /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
     void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
     void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
@@ -157,6 +155,7 @@ private:
     DeepLog m_deep{ m_devices };
     CallLog m_callList{ m_devices };
     bool m_hadDeepStep = false; // this recording
+    bool m_hasLasting = false; // the deep step has been told what outlives it
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told

@@ -41,6 +41,7 @@ bool Agent::beginDeepStep()
     recorder->writeDeepStepsOf(m_deep, m_callList);
     m_deep.begin();
     m_callList.begin();
+    m_hasLasting = false;
     g_deep = &m_deep;
     g_callList = &m_callList;
     if (m_hook.beginDeep && m_hook.beginDeep({ operatorSeen, tensorGone, failed }))
@@ -58,12 +59,6 @@ void Agent::endDeepStep(std::string unusable)
     m_hook.endDeep();
     m_callList.end(unusable);
     m_deep.end(std::move(unusable)); // last: from now on both are written
-}
-
-void Agent::quietDeepStep(bool quiet) noexcept
-{
-    if (m_hook.quietDeep)
-        m_hook.quietDeep(quiet);
 }
 
 /// Tensors that are gone were gone before.
@@ -104,6 +99,9 @@ void Agent::addCall(
     if (!m_deep.isOpen())
         return;
     const std::vector<hook::DeepTensor> all = lookAt(tensors);
+    if (kind == wire::CallKind::Known && name == "state" && m_hook.lastDeep
+        && !std::exchange(m_hasLasting, true))
+        m_hook.lastDeep(); // parameters and states of optimizers
     if (all.size() == tensors.size())
         m_callList.add(kind, name, detail, all);
     else

@@ -50,12 +50,6 @@ void strata_capture_deep_end(const char* unusable)
     });
 }
 
-void strata_capture_deep_quiet(int quiet)
-{
-    if (agent::Agent* const agent = agent::agentOfProcess())
-        agent->quietDeepStep(quiet != 0);
-}
-
 void strata_capture_deep_saved(uint32_t kind, uint32_t number, const void* tensor)
 {
     if (agent::Agent* const agent = agent::agentOfProcess())

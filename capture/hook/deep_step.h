@@ -9,7 +9,9 @@
 #include "capture/hook/input_texts.h"
 #include "capture/hook/observers.h"
 
+#include <algorithm>
 #include <c10/util/intrusive_ptr.h>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -77,6 +79,8 @@ struct DeepStep {
     bool isOn = false;
     std::mutex mutex; // of the rest: autograd's threads see operators too
     std::vector<WatchedTensor> watched;
+    std::size_t lasting = 0; // the first of them, which hardly anybody lets go of: looked at now and then
+    std::size_t looks = 0;
     std::unordered_set<const void*>
         known; // those that are in it: their addresses are nobody else's meanwhile
 };
@@ -85,12 +89,14 @@ inline DeepStep& deepStep()
     static auto* const step = new DeepStep; // never destroyed: operators run while the process ends
     return *step;
 }
-/// What this thread does for a recording is no part of the step.
-inline thread_local bool t_isQuiet = false;
 /// It began the step.
 inline thread_local bool t_isStepping = false;
 /// How many operators run on this thread that were told.
 inline thread_local int t_depth = 0;
+/// How many of them compute, and do not go backward.
+inline thread_local int t_computing = 0;
+/// Of the outermost of these: how many tensors were watched as it began. Those nobody lets go of within it.
+inline thread_local std::size_t t_older = 0;
 
 /// None of one that lies on no GPU, or has no storage as those that wrap others.
 inline bool deepTensorOf(const c10::TensorImpl* tensor, DeepTensor& seen)
@@ -142,15 +148,31 @@ inline void watch(DeepStep& step, const void* tensor)
         step.watched.emplace_back(const_cast<c10::TensorImpl*>(static_cast<const c10::TensorImpl*>(tensor)));
 }
 
-inline void tellGone(DeepStep& step)
+/// Of those that were watched last, but for so many that were watched before.
+inline void tellGone(DeepStep& step, std::size_t older)
 {
-    std::erase_if(step.watched, [&](const WatchedTensor& each) {
+    const auto first
+        = step.watched.begin() + static_cast<std::ptrdiff_t>(std::min(older, step.watched.size()));
+    const auto before = step.watched.size();
+    const auto gone = std::remove_if(first, step.watched.end(), [&](const WatchedTensor& each) {
         if (!each.isGone())
             return false;
         step.callbacks.gone(each.identity());
         step.known.erase(each.identity());
         return true;
     });
+    step.watched.erase(gone, step.watched.end());
+    if (older < step.lasting)
+        step.lasting -= std::min(step.lasting, before - step.watched.size());
+}
+
+/// Of all that this thread may have let go of.
+inline void tellGone(DeepStep& step)
+{
+    constexpr std::size_t kSeldom = 256;
+    if (t_computing > 0)
+        return tellGone(step, t_older);
+    tellGone(step, ++step.looks % kSeldom == 0 ? 0 : step.lasting);
 }
 
 /// What it takes to make the call again; texts go into `overload` and `arguments`.
@@ -191,8 +213,11 @@ inline void tellOperator(
     if (isCall && !returns)
         call = callOf(function, overload, arguments);
     const std::lock_guard lock(step.mutex);
-    if (!returns) // what allocates begins first
+    if (!returns) { // what allocates begins first
         tellGone(step);
+        if (t_computing == 0)
+            t_older = step.watched.size();
+    }
     const char* const name = step.observers.name(&function);
     DeepOperator told;
     told.returns = returns;
@@ -207,16 +232,19 @@ inline void tellOperator(
 }
 
 /// Of one that was told as it began, on the thread that runs it.
-struct DeepRun final : at::ObserverContext { };
+struct DeepRun final : at::ObserverContext {
+    bool computes = false;
+};
 
 inline std::unique_ptr<at::ObserverContext> beginDeepOperator(const at::RecordFunction& function)
 {
     try {
-        if (t_isQuiet)
-            return nullptr;
         auto run = std::make_unique<DeepRun>();
         tellOperator(function, function.inputs(), false, t_isStepping && t_depth == 0);
         ++t_depth;
+        // What goes backward from one to the next takes nothing either.
+        run->computes = function.scope() == at::RecordScope::FUNCTION && !function.inputs().empty();
+        t_computing += run->computes ? 1 : 0;
         return run;
     } catch (...) {
         deepStep().callbacks.failed();
@@ -227,10 +255,10 @@ inline std::unique_ptr<at::ObserverContext> beginDeepOperator(const at::RecordFu
 inline void endDeepOperator(const at::RecordFunction& function, at::ObserverContext* run)
 {
     try {
-        if (t_isQuiet)
-            return;
-        if (run && t_depth > 0)
+        if (run && t_depth > 0) {
             --t_depth;
+            t_computing -= static_cast<DeepRun*>(run)->computes ? 1 : 0;
+        }
         tellOperator(function,
             c10::ArrayRef<const c10::IValue>(function.outputs().data(), function.outputs().size()), true,
             run && t_isStepping && t_depth == 0);
@@ -249,7 +277,7 @@ inline bool beginDeep(const DeepCallbacks& callbacks) noexcept
         step.callbacks = callbacks;
         g_callFunctions = findCallFunctions();
         t_isStepping = true;
-        t_depth = 0;
+        t_depth = t_computing = 0;
         step.handle = step.observers.add(
             std::move(onOperators(beginDeepOperator, endDeepOperator).needsOutputs(true)));
         step.isOn = true;
@@ -270,18 +298,25 @@ inline void endDeep() noexcept
         t_isStepping = false;
         step.observers.remove(step.handle);
         const std::lock_guard lock(step.mutex);
-        tellGone(step);
+        tellGone(step, 0);
         step.watched.clear();
         step.known.clear();
+        step.lasting = step.looks = 0;
     } catch (...) {
         deepStep().callbacks.failed();
     }
 }
 
-/// What the calling thread does is seen, or not.
-inline void quietDeep(bool quiet) noexcept
+/// What is watched so far outlives the step, as parameters do, if the program is not a strange one.
+inline void lastDeep() noexcept
 {
-    t_isQuiet = quiet;
+    try {
+        DeepStep& step = deepStep();
+        const std::lock_guard lock(step.mutex);
+        step.lasting = step.watched.size();
+    } catch (...) {
+        deepStep().callbacks.failed();
+    }
 }
 
 /// The tensors that are gone are told now, not with the next operator. `tensor`, if it is not nullptr,

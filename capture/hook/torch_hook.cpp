@@ -370,7 +370,7 @@ double memoryFraction(std::int32_t device) noexcept
 
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
     unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode, watchOperators,
-    leaveOperators, runningOperator, followOperators, endOperators, beginDeep, endDeep, quietDeep, lookDeep };
+    leaveOperators, runningOperator, followOperators, endOperators, beginDeep, endDeep, lastDeep, lookDeep };
 
 } // namespace
 

@@ -219,13 +219,13 @@ struct Hook {
     bool (*followOperators)(OperatorRan ran) noexcept = nullptr;
     void (*endOperators)() noexcept = nullptr;
     /// A deep step: from now on each operator is told of as it begins and ends, and each tensor that one
-    /// returned once nobody has it any more, until endDeep(), on the same thread. What a thread does between
-    /// quietDeep(true) and quietDeep(false) is not. lookDeep(): the tensors that are gone are told now; what
-    /// an at::TensorImpl is (nullptr: none is asked for) comes into `seen`, and is watched like those that
-    /// operators return if `watches`. False: it lies on no GPU.
+    /// returned once nobody has it any more, until endDeep(), on the same thread. lookDeep(): the tensors that are
+    /// gone are told now; what an at::TensorImpl is (nullptr: none is asked for) comes into `seen`, and is
+    /// watched like those that operators return if `watches`. False: it lies on no GPU.
     bool (*beginDeep)(const DeepCallbacks&) noexcept = nullptr;
     void (*endDeep)() noexcept = nullptr;
-    void (*quietDeep)(bool quiet) noexcept = nullptr;
+    /// What is watched so far is looked at seldom: it outlives the step.
+    void (*lastDeep)() noexcept = nullptr;
     /// How it lies is told too, and lives as long as the tensor is not changed.
     bool (*lookDeep)(const void* tensor, bool watches, DeepTensor* seen) noexcept = nullptr;
 };

@@ -73,8 +73,6 @@ class DeepStep:
         self.library, self.number = library, number
         self.first, self.steps, self.is_on, self.why = None, 0, False, None
         self.numbers, self.undo = itertools.count(), []
-        self.quiet = library.strata_capture_deep_quiet
-        self.quiet.argtypes = (ctypes.c_int,)
         self.tell_saved = library.strata_capture_deep_saved
         self.tell_saved.argtypes = (ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
         self.tell_module = library.strata_capture_deep_module
@@ -177,11 +175,7 @@ class DeepStep:
         self.library.strata_capture_deep_end(why.encode() if why else None)
 
     def pack(self, tensor):
-        self.quiet(1)
-        try:
-            alias = tensor.detach()
-        finally:
-            self.quiet(0)
+        alias = tensor.data  # as detach(), and no operator
         if not self.is_on or not alias.is_cuda:
             return alias
         if type(tensor) not in self.plain:
@@ -193,11 +187,7 @@ class DeepStep:
     def unpack(self, held):
         if type(held) is not _Held:
             return held
-        self.quiet(1)
-        try:
-            tensor = held.tensor.detach()
-        finally:
-            self.quiet(0)
+        tensor = held.tensor.data
         self.tell_saved(UNPACKED, held.number, tensor._cdata)
         return tensor
 
@@ -237,8 +227,8 @@ class DeepStep:
                     if isinstance(state, self.tensor_type) and state.is_cuda:
                         states += [parameter, state]
         self.call(KNOWN, b"parameter", None, parameters)
+        self.call(KNOWN, b"state", None, states)  # what the program has anyway, first
         self.call(KNOWN, b"gradient", None, pairs)
-        self.call(KNOWN, b"state", None, states)
 
     def backward(self, run, roots, gradients, retain, create, inputs=(), *rest, **named):
         """torch.autograd goes backward, by backward() or grad()."""

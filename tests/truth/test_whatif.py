@@ -268,8 +268,9 @@ class Report:
         most = 2 if which == "held back" else 1
         off = (MOST_GUESSED_OFF if method == WINDOWS else MOST_OFF)[FIGURES[index] == "reserved"]
         met = (median <= bar[0] * most or len(counted) < SOME) and (tail <= bar[1] * most or len(counted) < ENOUGH[which])
+        is_below = median <= bar[0] * most and tail <= bar[1] * most
         cells = [f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}", str(sum(error == 0 for error in errors)),
-                 f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}", "yes" if met else f"no: {bar[0]} / {bar[1]}"]
+                 f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}", "yes" if is_below else f"{'too few to say' if met else 'no'}: {bar[0] * most} / {bar[1] * most}"]
         self.errors.append([method, which, FIGURES[index], str(len(counted)), *cells])
         print(f"  {method}, {which}: {FIGURES[index]}: {len(counted)} cases, median {cells[0]} %, tail {cells[1]} %, worst {cells[2]} %, "
               f"{cells[3]} exact; no change: median {cells[4]} %, 95th {cells[5]} %; bar met: {cells[6]}", flush=True)

@@ -76,11 +76,12 @@ public:
         app.add_flag("--operators", m_options.operators,
             "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
             "launched what, FLOPs, the roofline");
-        app.add_option("--deep-step", m_options.deepStep,
-               "With -o or --live, of that step of the training every operator with its tensors, what "
-               "autograd "
-               "saves, and when each is let go, e.g. 3. 0: of none")
-            ->check(CLI::IsMember({ 0 }) | CLI::Range(2, 1'000'000'000));
+        m_deepStep = app.add_option("--deep-step", m_options.deepStep,
+                            "With -o or --live, of that step of the training every operator with its "
+                            "tensors, what autograd saves, and when each is let go, for strata whatif. 0: of "
+                            "none")
+                         ->capture_default_str()
+                         ->check(CLI::IsMember({ 0 }) | CLI::Range(2, 1'000'000'000));
         app.add_flag("--live", m_options.live.isOn,
             "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(
@@ -114,7 +115,8 @@ private:
             return model::fail(Error::Kind::Usage,
                 model::say("--kernels and --operators are of the recording, which nobody keeps"),
                 model::say("keep it with -o run.strata"));
-        if (m_options.deepStep != 0 && m_options.output.empty() && !m_options.live.isOn)
+        if (m_deepStep->count() > 0 && m_options.deepStep != 0 && m_options.output.empty()
+            && !m_options.live.isOn)
             return model::fail(Error::Kind::Usage,
                 model::say("--deep-step is of the recording, which nobody keeps"),
                 model::say("keep it with -o run.strata"));
@@ -191,6 +193,7 @@ private:
     std::string m_capacity;
     bool m_noSkipInit = false;
     const CLI::Option* m_worldSize = nullptr; // of the app that reads the words, until check()
+    const CLI::Option* m_deepStep = nullptr; // likewise
 };
 
 } // namespace

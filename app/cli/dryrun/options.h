@@ -26,7 +26,7 @@ struct DryRunOptions {
     std::vector<std::string> fit; ///< "BATCH=1..512": find the largest that fits
     bool kernels = false; ///< what is recorded has them
     bool operators = false; ///< and PyTorch's operators
-    int deepStep = 0; ///< as RecordOptions::deepStep
+    int deepStep = 3; ///< as RecordOptions::deepStep, where a recording is kept
     launch::LiveSettings live; ///< others may look on at each run that is recorded
     bool time = false; ///< tell how long a step takes at least
     std::string output; ///< where the recording goes, .strata or .pickle; empty: nowhere

@@ -225,9 +225,9 @@ void sayProgress(const fs::path& folder, std::string& said)
     int steps = 0;
     for (const ProcessPeaks& process : peaks)
         steps = std::max(steps, process.steps);
-    const std::string text
-        = fmt::format("strata: {}, {} reserved so far\n", stepsText(steps, stepSourceOf(peaks)),
-            model::formatBytes(highest(peaks, &dryrun::DevicePeaks::reservedPeak)));
+    const std::string text = fmt::format("strata: {}{} reserved so far\n",
+        steps > 0 ? stepsText(steps, stepSourceOf(peaks)) + ", " : std::string(),
+        model::formatBytes(highest(peaks, &dryrun::DevicePeaks::reservedPeak)));
     if (text != std::exchange(said, text))
         std::fputs(text.c_str(), stderr);
 }
@@ -397,7 +397,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         variables->emplace_back(inject::kKernelsVariable, "aside");
     if (records && options.operators)
         variables->emplace_back(inject::kOperatorsVariable, "1");
-    if (records && options.deepStep != 0)
+    if (records && options.deepStep != 0 && (!options.output.empty() || options.live.isOn))
         variables->emplace_back(inject::kDeepVariable, std::to_string(options.deepStep));
     variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());

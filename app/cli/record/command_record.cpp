@@ -56,9 +56,9 @@ public:
             "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
             "launched what, FLOPs, the roofline. Costs microseconds an operator");
         app.add_option("--deep-step", m_options.deepStep,
-               "Of that step of the training, e.g. 3, every operator with its tensors, what autograd saves, "
-               "and "
-               "when each is let go: takes up to three times as long. 0: of none")
+               "Of that step of the training every operator with its tensors, what autograd saves, and when "
+               "each is let go, for strata whatif: takes up to three times as long. 0: of none")
+            ->capture_default_str()
             ->check(CLI::IsMember({ 0 }) | CLI::Range(2, 1'000'000'000));
         app.add_option("--ring", m_options.ringEvents,
                "Events that may wait for the disk, for each device (131072 unless said): more if events are "

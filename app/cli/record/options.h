@@ -19,7 +19,7 @@ struct RecordOptions {
     std::int64_t ringEvents = 0; ///< room for each device; 0: as the recorder has it
     std::string kernels; ///< aside or shared, as the recorder takes it; empty: none
     bool operators = false; ///< of PyTorch too, where kernels are recorded
-    int deepStep = 0; ///< number of the step of the training that is seen deeply, from 2 on; 0: none
+    int deepStep = 3; ///< number of the step of the training that is seen deeply, from 2 on; 0: none
     std::optional<std::int64_t> memoryBytes; ///< host memory of the recorder, at most
     launch::LiveSettings live; ///< others may look on
     std::string simulated; ///< card of the catalogue to simulate; empty: the real device

@@ -142,9 +142,6 @@ __attribute__((visibility("default"))) void strata_capture_name_in(
 __attribute__((visibility("default"))) int strata_capture_deep_begin(void);
 __attribute__((visibility("default"))) void strata_capture_deep_end(const char* unusable);
 
-/* What the calling thread does is no part of the step while `quiet` is 1. */
-__attribute__((visibility("default"))) void strata_capture_deep_quiet(int quiet);
-
 enum strata_capture_deep {
     STRATA_CAPTURE_DEEP_SAVED = 3, /* a tensor, for backward */
     STRATA_CAPTURE_DEEP_UNPACKED = 4,

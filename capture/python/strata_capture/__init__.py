@@ -117,7 +117,7 @@ class _TorchComes(importlib.abc.MetaPathFinder):
 
 
 def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0,
-          kernels=False, operators=False, deep_step=0):
+          kernels=False, operators=False, deep_step=3):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
     file          the session that is made; None, with live: none
