@@ -287,7 +287,7 @@ void Agent::stop()
     if (!recorder)
         return;
     if (m_deep.isOpen())
-        endDeepStep("the recording ended before the step did");
+        endDeepStep("the recording ended before the step did: let the program make more of them");
     m_hadDeepStep = false;
     if (m_operators.isOpen())
         m_hook.endOperators();

@@ -141,11 +141,16 @@ def optimizer_on_host():
             with torch.no_grad():
                 for group, parameters in groups:
                     group["params"] = [on_host(each, copies) for each in parameters]
+            capturable = [group for group, _ in groups if group.get("capturable")]  # which is of the device alone
+            for group in capturable:
+                group["capturable"] = False
             state.stepping_on_host = True
             try:
                 return original(self, *arguments, **options)
             finally:
                 state.stepping_on_host = False
+                for group in capturable:
+                    group["capturable"] = True
                 with torch.no_grad():
                     for group, parameters in groups:
                         for parameter, copy in zip(parameters, group["params"]):

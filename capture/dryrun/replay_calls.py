@@ -71,13 +71,15 @@ class Replay:
         recorded = rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
         attention = Attention(self.changes["attention"], rows, self.tensors) if "attention" in self.changes else None
         self.kernel = attention and attention.kernel
+        missing = []
         if attention:
-            rows = attention.change()
+            rows, missing = attention.change(), attention.missing
         if "logits" in self.changes:
-            rows = Logits(self.changes["logits"], rows, self.tensors).change()
+            logits = Logits(self.changes["logits"], rows, self.tensors)
+            rows, missing = logits.change(), missing + logits.missing
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
         self.blocks, self.before = [list(each) for each in document["blocks"]], Before(document)
-        self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
+        self.sizes = list(document.get("block_sizes") or (size for _, size, *_ in self.blocks))  # with the batch that is asked for
         self.operators = operators_of([*rows, *recorded])
         self.live, self.filled, self.frees, self.contexts, self.given = {}, {}, {}, [], ()
         self.checkpoints = frozenset(document.get("checkpoints", ()))
@@ -85,7 +87,18 @@ class Replay:
         self.casts = Casts(self.find_uses(), document.get("late", False))
         self.is_without_gradients = False
         self.find_outside()
+        self.leave_out(missing)
         self.first = First(self, document.get("first", 0))
+
+    def leave_out(self, missing):
+        """What a step does not make any more it does not find of the step before: blocks that it lets go of, and of which it uses nothing."""
+        for size in missing:
+            for index, (address, recorded, freed, _) in enumerate(self.blocks):
+                if freed >= 0 and self.sizes[index] == size and not any(
+                        number in self.used and row.index < freed and address <= self.tensors[number].address < address + recorded
+                        for number, row in self.outside.items()):
+                    self.sizes[index] = 0
+                    break
 
     def find_uses(self):
         """By number of a tensor the places of rows that take it; and of each module that is entered the place where it is left, and
@@ -128,7 +141,7 @@ class Replay:
         spans = sorted((address, address + size, index) for index, (address, size, *_) in enumerate(self.blocks) if size)
         for number, row in self.outside.items():
             at = bisect.bisect_right(spans, (self.tensors[number].address, sys.maxsize)) - 1
-            if at < 0 or self.tensors[number].address >= spans[at][1]:
+            if at < 0 or self.tensors[number].address >= spans[at][1] or not self.sizes[spans[at][2]]:
                 continue
             freed = self.blocks[spans[at][2]][2]
             if freed < 0 or row.index < freed:  # else another block has its place
@@ -142,6 +155,8 @@ class Replay:
         made = self.before.play(self, by_block)
         for index, (_, size, row, _) in enumerate(self.blocks):
             inside = by_block[index]
+            if not size:
+                continue
             if not inside:
                 self.fillers[index] = (size, row)
             elif all(number in self.states for number in inside):

@@ -60,12 +60,11 @@ class Logits(Rows):
                 self.replace(place, gone, put, late)
         if not put:
             raise NotKnown("they have no torch.nn.functional.cross_entropy of what a linear layer makes",
-                           "there is nothing to compute in chunks: leave that change out")
+                           "write nll_loss of log_softmax as cross_entropy, or leave that change out: there is nothing to compute in chunks")
         return self.with_others(gone, put, late)
 
-    def refuse(self, place, what):
-        raise NotKnown(f"their cross entropy of what a linear layer makes {what}",
-                       "write torch.nn.functional.linear_cross_entropy there, and record the program again")
+    def refuse(self, place, what, hint="write torch.nn.functional.linear_cross_entropy there, and record the program again"):
+        raise NotKnown(f"their cross entropy of what a linear layer makes {what}", hint)
 
     def sizes(self, ref):
         return self.tensors[ref // 2].sizes
@@ -83,10 +82,11 @@ class Logits(Rows):
         inner = {ref // 2 for each in places - {place} for ref in self.rows[each].returned}
         other = next((use for number in inner for use in self.uses[number] if use not in places), None)
         if other is not None:
-            self.refuse(place, f"is not all that takes the logits: {self.rows[other].name or 'another part of the program'} does, too")
+            self.refuse(place, f"is not all that takes the logits: {self.rows[other].name or 'another part of the program'} does, too",
+                        "that needs them as a whole; take it out, and record the program again, to see what the loss alone would save")
         _, _, class_weight, reduction, ignore, smoothing = loss.detail
         if number_of(smoothing):
-            self.refuse(place, "smooths labels, which PyTorch does not do in chunks")
+            self.refuse(place, "smooths labels, which PyTorch does not do in chunks", "leave label_smoothing out, or this change")
         if self.sizes(loss.taken[1]) == self.sizes(logits):
             self.refuse(place, "has targets that are probabilities")
         if len(self.sizes(logits)) < 2:

@@ -34,6 +34,7 @@ class Rows:
 
     def __init__(self, rows, tensors):
         self.rows, self.tensors = rows, tensors
+        self.missing = []  # bytes of what a step would leave, and does not make any more
         self.made, self.uses = collections.defaultdict(list), collections.defaultdict(list)  # by number of a tensor, the places of rows
         for place, row in enumerate(rows):
             for ref in row.taken if row.kind not in (GONE, KNOWN) else ():
@@ -68,7 +69,9 @@ class Rows:
         behind a place."""
         rows, waiting = [], collections.defaultdict(list)
         made = {ref // 2 for some in put.values() for row in some for ref in row.returned}
-        never = {number for number, places in self.made.items() if number not in made and gone.issuperset(places)}
+        never = {number for number, places in self.made.items() if places and number not in made and gone.issuperset(places)}
+        left = [self.tensors[number] for number in never - {row.taken[0] // 2 for row in self.rows if row.kind == GONE}]
+        self.missing = list({each.address: each.bytes for each in sorted(left, key=lambda each: each.bytes)}.values())  # views lie in one block
         for place, row in enumerate(self.rows):
             is_never = row.kind == GONE and row.taken[0] // 2 in never
             until = late.get(row.taken[0] // 2, -1) if row.kind == GONE and not is_never else -1

@@ -354,7 +354,7 @@ class Listener:
     def see_deeply(self, deep):
         """From now on; None: no longer. A step that has not ended is not to be used."""
         if self.deep is not None:
-            self.deep.end("the recording ended before the step did")
+            self.deep.end("the recording ended before the step did: let the program make more of them")
         self.deep = deep
 
     def renew_lock(self):

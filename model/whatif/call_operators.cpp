@@ -92,7 +92,7 @@ constexpr std::string_view kOperators =
     "hardtanh_ heaviside heaviside_ hinge_embedding_loss histc histogram histogramdd hsplit hspmm hstack "
     "huber_loss hypot hypot_ i0 i0_ igamma igamma_ igammac igammac_ im2col imag index index_add "
     "index_add_ index_copy index_copy_ index_fill index_fill_ index_put index_put_ index_reduce "
-    "index_reduce_ index_select inner instance_norm int_repr inverse isclose isfinite isin isinf isnan "
+    "index_reduce_ index_select inner instance_norm int_repr inverse is_nonzero isclose isfinite isin isinf isnan "
     "isneginf isposinf isreal istft item kaiser_window kl_div kron kthvalue l1_loss layer_norm lcm lcm_ "
     "ldexp ldexp_ le le_ leaky_relu leaky_relu_ lerp lerp_ less less_ less_equal less_equal_ lgamma "
     "lgamma_ lift lift_fresh lift_fresh_copy linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cross "

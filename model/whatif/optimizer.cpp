@@ -140,8 +140,10 @@ private:
     {
         const std::string& templates = OptimizerTemplates::builtIn().torchVersion();
         const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
-        if (const auto version = TorchVersion::parse(templates);
-            version && *version != recorded && !isOnHost())
+        if (isOnHost())
+            m_rewrite.m_reason
+                = say("an estimate: all that the recorded optimizer asked for counts as lying on the host");
+        else if (const auto version = TorchVersion::parse(templates); version && *version != recorded)
             m_rewrite.m_reason
                 = say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
                     version->text(), recorded.text());
@@ -150,9 +152,6 @@ private:
                 = say("an estimate: %1, which was recorded, does not do what is known of it; all "
                       "that was asked for in its steps counts as its own",
                     all()[static_cast<std::size_t>(unknown - m_matches.begin())].name);
-        else if (isOnHost())
-            m_rewrite.m_reason
-                = say("an estimate: all that the recorded optimizer asked for counts as lying on the host");
         else if (m_groupsOpen && m_decayOpen)
             m_rewrite.m_reason
                 = say("an estimate: the recording tells neither in which groups parameters are, "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/recorded_calls.h"
 
+#include "model/trace/deep_step.h"
 #include "model/trace/roles.h"
 #include "model/whatif/call_operators.h"
 #include "model/whatif/module_choice.h"
@@ -12,6 +13,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -158,23 +160,52 @@ private:
         return true;
     }
 
+    /// Paths of modules whose forward ran again within backward, on autograd's thread, as behind
+    /// torch.utils.checkpoint; of those in each other the outermost. A deep step tells.
+    [[nodiscard]] std::set<StringId> ownCheckpoints() const
+    {
+        std::set<StringId> paths;
+        const auto* const part = m_trace.recording().parts.find<DeepSteps>();
+        for (const DeepStep& step : part ? part->steps : std::vector<DeepStep>()) {
+            const auto first = std::ranges::find(step.rows, DeepStep::Kind::Enters, &DeepStep::Row::kind);
+            int depth = 0;
+            for (auto row = first; step.device == m_trace.device() && row != step.rows.end(); ++row) {
+                if (row->thread == first->thread)
+                    continue;
+                if (row->kind == DeepStep::Kind::Enters && depth++ == 0)
+                    paths.insert(row->name);
+                else if (row->kind == DeepStep::Kind::Leaves && depth > 0)
+                    --depth;
+            }
+        }
+        return paths;
+    }
+
     /// Where modules are entered whose calls are to be made behind a checkpoint.
     Result<void> addCheckpoints(std::span<const Change> changes, json& to) const
     {
         to = json::array();
         std::set<std::size_t> places;
+        const auto add = [&](const auto& isChosen) {
+            std::size_t place = 0, added = 0; // rows of kinds that are not known are left out
+            for (const CallList::Row& row : m_list.rows) {
+                if (row.kind == Kind::Enters && isChosen(row)) {
+                    places.insert(place);
+                    ++added;
+                }
+                place += static_cast<std::size_t>(row.kind) < wire::kCallKinds ? 1 : 0;
+            }
+            return added > 0;
+        };
+        if (const std::set<StringId> own = ownCheckpoints(); !own.empty())
+            add([&](const CallList::Row& row) { return own.contains(row.name); });
         for (const Change& change : changes) {
             if (change.kind != Change::Kind::Checkpoint)
                 continue;
             const ModuleChoice chosen(change.value);
-            const std::size_t before = places.size();
-            std::size_t place = 0; // rows of kinds that are not known are left out
-            for (const CallList::Row& row : m_list.rows) {
-                if (row.kind == Kind::Enters && chosen.matches(text(row.name), text(row.detail)))
-                    places.insert(place);
-                place += static_cast<std::size_t>(row.kind) < wire::kCallKinds ? 1 : 0;
-            }
-            if (places.size() == before)
+            if (!add([&](const CallList::Row& row) {
+                    return chosen.matches(text(row.name), text(row.detail));
+                }))
                 return refuse(say("no module of its calls is meant by --change %1", change.text));
         }
         for (const std::size_t place : places)

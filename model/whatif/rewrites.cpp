@@ -57,6 +57,8 @@ Result<void> checkOffload(const Scenario& scenario)
                         offload.text, other->text),
                 other->kind == Change::Kind::Fsdp && choice->isOfOptimizer
                     ? say("FSDP2 has that itself: %1,offload=True", other->text)
+                    : other->spreads()
+                    ? say("ask for the one, or for the other")
                     : say("ask for the one, or for the other; the program itself can do both: --confirm -- "
                           "COMMAND"));
     }

@@ -2,10 +2,10 @@
 """Trains models with a large vocabulary that compute their cross entropy each in its own way, or in chunks by
 torch.nn.functional.linear_cross_entropy there.
 
-usage: logits_programs.py KIND [--seed N] [--autocast] [--bf16] [--items N] --loss plain|chunks:N
+usage: logits_programs.py KIND [--seed N] [--autocast] [--bf16] [--checkpoints] [--items N] --loss plain|chunks:N
 
 `tied` flattens what a head makes that shares the weight of the embedding; `shift` casts to float32 and slices off the last token, `biased` has a
-bias and ignores a class. Held back: `classes` moves classes to the second dimension, `product` multiplies by the embedding's weight, `weighted` weighs
+bias and ignores a class, `held` has its logits until the next step. Held back: `classes` moves classes to the second dimension, `product` multiplies by the embedding's weight, `weighted` weighs
 classes and sums, `masked` takes the loss of each token by itself, `two` has two heads, `last` looks at the last token alone, `inside` computes its loss in
 the model. What is refused: `smooth` smooths labels, `capped` squeezes logits, `counted` counts what it hit.
 """
@@ -17,6 +17,7 @@ import sys
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 from models import Block
 
@@ -30,18 +31,21 @@ class Tied(nn.Module):
         super().__init__()
         self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(CONTEXT, width)
         self.blocks = nn.ModuleList(Block(width, width // 64) for _ in range(layers))
-        self.norm, self.chunks = nn.LayerNorm(width), chunks
+        self.norm, self.chunks, self.has_checkpoints = nn.LayerNorm(width), chunks, False
         self.make(width, vocabulary)
 
     def make(self, width, vocabulary):
         self.head = nn.Linear(width, vocabulary, bias=False)
         self.head.weight = self.tokens.weight
 
-    def forward(self, ids):
+    def hidden(self, ids):
         x = self.tokens(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
         for block in self.blocks:
-            x = block(x)
-        x = self.norm(x)
+            x = checkpoint(block, x, use_reentrant=False) if self.has_checkpoints else block(x)
+        return self.norm(x)
+
+    def forward(self, ids):
+        x = self.hidden(ids)
         return self.out(x) if not self.chunks else x
 
     def out(self, x):
@@ -88,6 +92,14 @@ class Biased(Tied):
 
     def chunked(self, x, target):
         return self.in_chunks(x.view(-1, x.size(-1)), self.head, target.reshape(-1), ignore_index=0)
+
+
+class Held(Biased):
+    """Who calls it has its logits until the next step."""
+
+    def plain(self, logits, target):
+        self.logits = logits
+        return super().plain(logits, target)
 
 
 class Classes(Biased):
@@ -161,10 +173,7 @@ class Inside(Biased):
     """As the model of a library, which returns loss and logits."""
 
     def forward(self, ids):
-        x = self.tokens(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
-        for block in self.blocks:
-            x = block(x)
-        x = self.norm(x)
+        x = self.hidden(ids)
         target = ids.roll(-1, 1)
         if self.chunks:
             return self.chunked(x, target)
@@ -191,7 +200,7 @@ class Counted(Biased):
         return F.cross_entropy(logits.flatten(0, 1), target.flatten())
 
 
-KINDS = {"tied": Tied, "shift": Shift, "biased": Biased, "classes": Classes, "product": Product, "weighted": Weighted, "masked": Masked, "two": Two,
+KINDS = {"tied": Tied, "shift": Shift, "biased": Biased, "held": Held, "classes": Classes, "product": Product, "weighted": Weighted, "masked": Masked, "two": Two,
          "last": Last, "inside": Inside, "smooth": Smooth, "capped": Capped, "counted": Counted}
 
 
@@ -201,6 +210,7 @@ def train(arguments):
     items, context = arguments.items or rng.randint(4, 8), 32 * rng.randint(3, 8)
     chunks = 0 if arguments.loss == "plain" else int(arguments.loss.partition(":")[2])
     model = KINDS[arguments.kind](width, vocabulary, layers, chunks).to("cuda", torch.bfloat16 if arguments.bf16 else None)
+    model.has_checkpoints = arguments.checkpoints
     optimizer = torch.optim.AdamW(model.parameters())
     for _ in range(5):
         ids = torch.randint(vocabulary // 2, (items, context), device="cuda")
@@ -218,6 +228,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--autocast", action="store_true")
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--checkpoints", action="store_true", help="around each block")
     parser.add_argument("--items", type=int, default=0, help="0: as the seed draws them")
     parser.add_argument("--loss", required=True)
     return train(parser.parse_args())

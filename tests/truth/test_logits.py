@@ -22,11 +22,11 @@ from test_calls import Question, ask_all, check, report
 from test_whatif import DEEP, Case, record, table, write_page
 
 PROGRAM = os.path.join(TRUTH, "logits_programs.py")
-TUNED, HELD_BACK = ("tied", "shift", "biased"), ("classes", "product", "weighted", "masked", "two", "last", "inside")
+TUNED, HELD_BACK = ("tied", "shift", "biased", "held"), ("classes", "product", "weighted", "masked", "two", "last", "inside")
 CHUNKED_SINCE = [2, 13]  # releases of PyTorch
 #: What cannot be, and in what words.
 REFUSED = (("smooth", "smooths labels"), ("capped", "has aten::"), ("counted", "aten::argmax does, too"))
-SHORT = ("in 8 with autocast", "in 8, dtype=bf16", "in 8, batch")  # where there is little time
+SHORT = ("in 8 with autocast", "in 8 with checkpoints", "in 8, dtype=bf16", "in 8, batch")  # where there is little time
 ITEMS, TIMES = 4, 3  # of a recorded batch, and as many are asked for
 ALONE, COMPOSED = "in chunks", "composed"
 #: Median and 95th percentile in percent, of requested, and of what hangs on where blocks lie: those of autocast by calls.
@@ -43,7 +43,7 @@ def questions(kind, seed):
     for chunks in (4, 16):
         loss = f"chunks:{chunks}"
         yield one(f"in {chunks}", ALONE, (f"logits={loss}",), loss)
-    for option in ("--autocast", "--bf16"):
+    for option in ("--autocast", "--bf16", "--checkpoints"):
         yield one(f"in 8 with {option[2:]}", ALONE, ("logits=chunks:8",), "chunks:8", (option,), (option,))
     for option, change in (("--autocast", "amp=bf16"), ("--bf16", "dtype=bf16")):
         yield one(f"in 8, {change}", COMPOSED, ("logits=chunks:8", change), "chunks:8", (), (option,))
@@ -69,7 +69,7 @@ def write(arguments, python, cells):
     write_page(arguments, python, "How far `strata whatif --change logits=` is off", [
         "A recording with a deep step is asked what its cross entropy of a linear layer comes to in chunks: its calls are made again, without the",
         "program, with `torch.nn.functional.linear_cross_entropy` there. The truth is the same program written so: real PyTorch, its real requests, its",
-        "real allocator on the simulated device; *composed* is that with autocast, in bf16 throughout, or with three times the batch. *Tuned* are three programs,",
+        "real allocator on the simulated device; *composed* is that with autocast, in bf16 throughout, or with three times the batch. *Tuned* are four programs,",
         f"*held back* {len(HELD_BACK)} that compute their loss each in its own way, and were not run before all else was made (one mistake that they showed was",
         "mended: what turned a weight was taken for something that is there before each step). Errors are in percent of the truth,",
         "over cases where the change moves a figure by 1 % or more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores.",
@@ -82,7 +82,7 @@ def test(arguments, python, failures):
         return "its PyTorch has no linear_cross_entropy in chunks"
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     is_short = not (THOROUGH or arguments.only or arguments.question or arguments.write or arguments.seeds > 1)
-    kinds = (TUNED[1], HELD_BACK[1]) if is_short else (*TUNED, *HELD_BACK)
+    kinds = (TUNED[3], HELD_BACK[1]) if is_short else (*TUNED, *HELD_BACK)
     asked = [(Case(f"{kind} --seed {seed} ", kind, [], ITEMS, ""), question) for kind in kinds for seed in seeds for question in questions(kind, seed)]
     asked = [(case, question) for case, question in asked if arguments.only in case.name and arguments.question in question.name
              and (not is_short or question.name in SHORT)]

@@ -411,6 +411,7 @@ private:
             model::Error error = confirmed.error();
             if (error.where.empty())
                 error.where = name();
+            error.hint = hintToRun(std::move(error.hint));
             return model::Failure(std::move(error));
         }
         for (std::size_t i = 0; i < devices.size(); ++i)
@@ -421,12 +422,23 @@ private:
         return {};
     }
 
+    /// Where calls do not tell it, the program does, but for what nobody can write into one.
+    [[nodiscard]] model::Sentence hintToRun(model::Sentence hint) const
+    {
+        const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
+        if (alone == m_scenario.changes.end() || hint.text().find("-- COMMAND") == std::string::npos)
+            return hint;
+        return say("nobody can write --change '%1' into a program from outside: write it there yourself, and "
+                   "record that",
+            alone->text);
+    }
+
     /// There is no estimate either.
-    [[nodiscard]] static model::Error notConfirmed(const WhatIfTold& told)
+    [[nodiscard]] model::Error notConfirmed(const WhatIfTold& told) const
     {
         return { .kind = model::Error::Kind::Refused,
             .what = say("it is not confirmed: %1", model::verbatim(told.notConfirmed->note)),
-            .hint = say("run the program itself, with --confirm -- COMMAND"),
+            .hint = hintToRun(say("run the program itself, with --confirm -- COMMAND")),
             .where = {} };
     }
 

@@ -375,13 +375,21 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
             "comes to {} requested and {} reserved",
             model::formatBytes(unchanged.requestedBytesPeak),
             model::formatBytes(unchanged.reservedBytesPeak));
+    if (unchanged.requestedBytesPeak == recorded.requestedBytesPeak
+        && unchanged.reservedBytesPeak == recorded.reservedBytesPeak)
+        return fmt::format("unchanged, the {} to {} allocated, where {} were recorded",
+            byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.allocatedBytesPeak),
+            model::formatBytes(recorded.allocatedBytesPeak));
     return fmt::format("unchanged, the {} to {} requested and {} reserved, where {} and {} were recorded{}",
         byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.requestedBytesPeak),
         model::formatBytes(unchanged.reservedBytesPeak), model::formatBytes(recorded.requestedBytesPeak),
         model::formatBytes(recorded.reservedBytesPeak),
-        byCalls               ? ""
-            : asked.steps > 0 ? ": perhaps since --steps ends it"
-                              : ": another program, other data, or another PyTorch than the recorded one");
+        !byCalls
+            ? (asked.steps > 0 ? ": perhaps since --steps ends it"
+                               : ": another program, other data, or another PyTorch than the recorded one")
+            : unchanged.requestedBytesPeak == recorded.requestedBytesPeak
+            ? ": what the program did before that step, such as an evaluation, has blocks lie elsewhere"
+            : ": its calls do not tell all that the program does");
 }
 
 /// Calls tell all that is requested; where segments lie hangs on what came before the step too.

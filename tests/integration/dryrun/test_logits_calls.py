@@ -130,6 +130,19 @@ class InChunks(unittest.TestCase):
         step.add(AUTOCAST_ENDS)
         self.assertEqual(sum(row.kind == AUTOCAST for row in step.changed()), 1)
 
+    def test_what_the_program_has_until_the_next_step_is_missing(self):
+        for is_held in (False, True):
+            step = Step()
+            logits = step.linear()
+            flat = step.flat(logits)
+            step.tensors[flat] = step.tensors[flat]._replace(address=step.tensors[logits].address)
+            step.loss(flat)
+            for number in () if is_held else (logits, flat):
+                step.gone(number)
+            made = Logits("chunks:4", step.rows, step.tensors)
+            made.change()
+            self.assertEqual(made.missing, [step.tensors[logits].bytes] if is_held else [])
+
     def test_refuses_by_name(self):
         step = Step()
         step.loss(step.flat(step.linear()), smoothing=0.1)
