@@ -40,9 +40,10 @@ constexpr std::array kTypes{ Type{ "float", "float32", 4 }, Type{ "double", "flo
     Type{ "c10::Half", "float16", 2 }, Type{ "c10::BFloat16", "bfloat16", 2 },
     Type{ "unsigned char", "uint8", 1 }, Type{ "signed char", "int8", 1 }, Type{ "short int", "int16", 2 },
     Type{ "int", "int32", 4 }, Type{ "long int", "int64", 8 }, Type{ "bool", "bool", 1 },
-    Type{ "c10::complex<float>", "complex64", 8 }, Type{ "c10::complex<double>", "complex128", 16 },
-    Type{ "c10::complex<c10::Half>", "complex32", 4 }, Type{ "c10::Float8_e5m2", "float8_e5m2", 1 },
-    Type{ "c10::Float8_e4m3fn", "float8_e4m3fn", 1 } };
+    Type{ "long unsigned int", "uint64", 8 }, Type{ "unsigned int", "uint32", 4 },
+    Type{ "short unsigned int", "uint16", 2 }, Type{ "c10::complex<float>", "complex64", 8 },
+    Type{ "c10::complex<double>", "complex128", 16 }, Type{ "c10::complex<c10::Half>", "complex32", 4 },
+    Type{ "c10::Float8_e5m2", "float8_e5m2", 1 }, Type{ "c10::Float8_e4m3fn", "float8_e4m3fn", 1 } };
 
 const Type* typeOf(std::string_view name)
 {

@@ -428,6 +428,8 @@ private:
         const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
         if (alone == m_scenario.changes.end() || hint.text().find("-- COMMAND") == std::string::npos)
             return hint;
+        if (hint.text().find("--deep-step") != std::string::npos)
+            return say("record the program with strata record --deep-step 3");
         return say("nobody can write --change '%1' into a program from outside: write it there yourself, and "
                    "record that",
             alone->text);

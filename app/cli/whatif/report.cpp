@@ -259,14 +259,16 @@ void printPeaks(Output& out, const WhatIfTold& told)
     const Prediction& prediction = told.prediction;
     const std::optional<Confirmed>& confirmed = told.confirmed;
     out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", "", "recorded", confirmed ? "confirmed" : "predicted",
-        confirmed ? "the estimate was off by" : "between"));
+        !confirmed                 ? "between"
+            : prediction.predicted ? "the estimate was off by"
+                                   : ""));
     const auto row = [&](const char* name, std::int64_t PeakFigures::*peak) {
         const std::int64_t least = prediction.least.*peak, most = prediction.most.*peak;
         std::string figure = "-", more;
         if (confirmed) {
             figure = formatBytes(confirmed->changed.*peak);
-            more
-                = prediction.predicted ? offBy((*prediction.predicted).*peak, confirmed->changed.*peak) : "-";
+            if (prediction.predicted)
+                more = offBy((*prediction.predicted).*peak, confirmed->changed.*peak);
         } else {
             if (prediction.predicted)
                 figure = formatBytes((*prediction.predicted).*peak);

@@ -206,6 +206,7 @@ TEST(OperatorCost, OfTheOthers)
         << "of what type is not told";
 
     OperatorInputs lists;
+    EXPECT_EQ(elementTypeOf("long unsigned int").bytes, 8); // seeds of attention that are saved
     const TensorInput one{ { 3, 4 }, { 4, 1 }, elementTypeOf("float") };
     for (int i = 0; i < 6; ++i)
         lists.arguments.push_back({ { one, one }, true, {} });
