@@ -117,7 +117,7 @@ def optimizer_on_host():
 
         if not parameter.is_cuda:
             return parameter
-        if not type(parameter) in (torch.Tensor, torch.nn.Parameter):
+        if type(parameter) not in (torch.Tensor, torch.nn.Parameter):
             counts["sharded"] += 1
             return parameter
         if parameter not in copies:

@@ -16,9 +16,10 @@ constexpr std::int64_t kShortTrace = 20'000, kLongestTrace = 1'000'000; // event
 constexpr double kNearlyFull = 0.9; // of the capacity
 constexpr std::int64_t kLeastSaved = 50; // a part of what is reserved
 
-/// What it asks of those who do it: nothing but a variable, a line that leaks, a few lines, another training.
-enum class Effort : std::uint8_t { Settings, Leak, Program, Training };
-constexpr std::size_t kEfforts = 4;
+/// What it asks of those who do it: nothing but a variable, a line that leaks, a few lines, steps that wait
+/// for the host, another training.
+enum class Effort : std::uint8_t { Settings, Leak, Program, Host, Training };
+constexpr std::size_t kEfforts = 5;
 
 Effort effortOf(const Scenario& scenario)
 {
@@ -27,6 +28,8 @@ Effort effortOf(const Scenario& scenario)
     const Change::Kind kind = scenario.changes.front().kind;
     if (kind == Change::Kind::Remove)
         return Effort::Leak;
+    if (kind == Change::Kind::Offload)
+        return Effort::Host;
     return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer
         ? Effort::Training
         : Effort::Program;
@@ -38,7 +41,7 @@ bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capaci
         && static_cast<double>(reservedBytes) >= kNearlyFull * static_cast<double>(*capacityBytes);
 }
 
-/// Nobody trains with a smaller batch, or another optimizer, who need not.
+/// Nobody trains with a smaller batch, another optimizer, or one on the host, who need not.
 bool needsRoom(const RecordedRun& run, std::int64_t reservedBytes)
 {
     const EventColumns& events = run.trace->events();
@@ -106,7 +109,7 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
         if (auto change = withoutLeak(ordered))
             all.push_back({ .changes = { std::move(*change) }, .settings = {}, .capacityBytes = {} });
     for (Scenario& scenario : all) {
-        if (effortOf(scenario) == Effort::Training && !isTight)
+        if (effortOf(scenario) >= Effort::Host && !isTight)
             continue;
         scenario.firstLook = true;
         const auto look = predict({ ordered }, scenario, progress);

@@ -230,9 +230,8 @@ Result<Change> Change::parse(std::string_view text)
     }
     if (known->kind == Kind::Logits) {
         constexpr std::string_view kChunks = "chunks:";
-        if (value.starts_with(kChunks))
-            change.numerator = itemsOf(value.substr(kChunks.size())).value_or(0);
-        if (value.starts_with(kChunks) && change.numerator >= 1 && change.numerator <= kMostChunks)
+        const auto chunks = value.starts_with(kChunks) ? itemsOf(value.substr(kChunks.size())) : std::nullopt;
+        if (chunks && *chunks >= 1 && *chunks <= kMostChunks)
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no chunks of the logits", text),
             say("say in how many parts the loss is to be computed, 1 to 4096, as logits=chunks:8"));

@@ -41,7 +41,7 @@ struct Change {
         Autocast, ///< no recording tells what it comes to: the program is run with it
         Type, ///< of parameters, and of what is computed with them: the same
         Attention, ///< the kernel of scaled_dot_product_attention: the same
-        Logits, ///< cross entropy of a linear layer in so many chunks, `numerator`: recorded calls alone tell
+        Logits, ///< cross entropy of a linear layer in chunks: recorded calls alone tell
         Ddp, ///< as one of many ranks: Sharding
         Zero1,
         Fsdp,
@@ -57,7 +57,7 @@ struct Change {
     /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`; of sequences: their
     /// length.
     bool relative = false;
-    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps; of Logits: chunks
+    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps, `numerator`
 
     /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }

@@ -26,7 +26,7 @@ Sentence hintFor(Lacks lacks)
         return say(
             "run the program so: --confirm -- COMMAND, with {BATCH} and {SEQUENCE} where it is told them");
     case Lacks::Calls:
-        return say("--confirm alone, without a command, makes the calls of a deep step again, and tells");
+        return say("add --confirm alone, without a command: the calls of a deep step are made again so");
     }
     return {};
 }

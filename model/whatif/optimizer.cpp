@@ -195,8 +195,9 @@ Result<OptimizerRewrite> OptimizerRewrite::of(
 Result<OptimizerRewrite> OptimizerRewrite::onHost(const RecordedRun& run)
 {
     return recordedOptimizers(run).and_then([&](RecordedOptimizers recorded) {
-        return RewriteMaker(
-            run, OptimizerChoice{ "it", &OptimizerTemplates::onHost(), nullptr }, std::move(recorded), {})
+        return RewriteMaker(run,
+            OptimizerChoice{ "an optimizer on the host", &OptimizerTemplates::onHost(), nullptr },
+            std::move(recorded), {})
             .make();
     });
 }

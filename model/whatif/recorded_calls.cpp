@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/recorded_calls.h"
 
-#include "model/trace/deep_step.h"
 #include "model/trace/roles.h"
 #include "model/whatif/call_operators.h"
 #include "model/whatif/module_choice.h"
+#include "model/whatif/recorded_checkpoints.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -161,28 +160,8 @@ private:
         return true;
     }
 
-    /// Paths of modules whose forward ran again within backward, on autograd's thread, as behind
-    /// torch.utils.checkpoint; of those in each other the outermost. A deep step tells.
-    [[nodiscard]] std::set<StringId> ownCheckpoints() const
-    {
-        std::set<StringId> paths;
-        const auto* const part = m_trace.recording().parts.find<DeepSteps>();
-        for (const DeepStep& step : part ? part->steps : std::vector<DeepStep>()) {
-            const auto first = std::ranges::find(step.rows, DeepStep::Kind::Enters, &DeepStep::Row::kind);
-            int depth = 0;
-            for (auto row = first; step.device == m_trace.device() && row != step.rows.end(); ++row) {
-                if (row->thread == first->thread)
-                    continue;
-                if (row->kind == DeepStep::Kind::Enters && depth++ == 0)
-                    paths.insert(row->name);
-                else if (row->kind == DeepStep::Kind::Leaves && depth > 0)
-                    --depth;
-            }
-        }
-        return paths;
-    }
-
-    /// Where modules are entered whose calls are to be made behind a checkpoint.
+    /// Where modules are entered whose calls are to be made behind a checkpoint: those of the program itself,
+    /// and those that are asked for.
     Result<void> addCheckpoints(std::span<const Change> changes, json& to) const
     {
         to = json::array();
@@ -198,7 +177,7 @@ private:
             }
             return added > 0;
         };
-        if (const std::set<StringId> own = ownCheckpoints(); !own.empty())
+        if (const std::set<StringId> own = modulesMadeAgain(m_trace); !own.empty())
             add([&](const CallList::Row& row) { return own.contains(row.name); });
         for (const Change& change : changes) {
             if (change.kind != Change::Kind::Checkpoint)

@@ -118,21 +118,18 @@ bool worksWithCopies(
 
 Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps)
 {
-    const auto deep = usableDeepStep(trace);
-    if (!deep)
-        return Failure(deep.error());
-    const auto owners = stepOwners(trace, **deep);
-    if (!owners)
-        return Failure(owners.error());
+    const auto step = ownedDeepStep(trace);
+    if (!step)
+        return Failure(step.error());
     StepEdits edits;
     bool keepsTooMuch = false;
-    for (const Pair& pair : pairsOf(trace, *owners)) {
+    for (const Pair& pair : pairsOf(trace, step->owners)) {
         keep(trace, pair, edits);
-        keepsTooMuch = keepsTooMuch || worksWithCopies(trace, **deep, *owners, pair);
+        keepsTooMuch = keepsTooMuch || worksWithCopies(trace, *step->deep, step->owners, pair);
     }
     const std::set<std::uint32_t> removed(edits.removed.begin(), edits.removed.end());
     bool isMore = false;
-    for (EventIndex event = (*deep)->beginEvent; event < (*deep)->endEvent && !isMore; ++event)
+    for (EventIndex event = step->deep->beginEvent; event < step->deep->endEvent && !isMore; ++event)
         isMore = isAlloc(trace, event) && isRecomputed(trace, event)
             && !removed.contains(
                 static_cast<std::uint32_t>(trace.events().block[static_cast<std::size_t>(event)].row()));
@@ -143,24 +140,30 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
                 "no counterpart"));
     if (removed.empty())
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
-    RunEdits all = inAllSteps(trace, steps, stretchOf(**deep), edits);
+    RunEdits all = inAllSteps(trace, steps, stretchOf(*step->deep), edits);
     all.keepsTooMuch = keepsTooMuch;
     return orRefused(std::move(all));
 }
 
+std::set<StringId> modulesMadeAgain(const DeviceTrace& trace)
+{
+    std::set<StringId> paths;
+    if (const auto step = ownedDeepStep(trace))
+        for (const Pair& pair : pairsOf(trace, step->owners))
+            paths.insert(pair.first->path);
+    return paths;
+}
+
 std::optional<std::int64_t> recordedRecomputeNs(const DeviceTrace& trace)
 {
-    const auto deep = usableDeepStep(trace);
-    if (!deep)
+    const auto step = ownedDeepStep(trace);
+    if (!step)
         return std::nullopt;
-    const auto owners = stepOwners(trace, **deep);
-    if (!owners)
-        return std::nullopt;
-    const RecomputeCost cost(trace, **deep);
+    const RecomputeCost cost(trace, *step->deep);
     if (cost.measure() != RecomputeMeasure::KernelTime)
         return std::nullopt;
     std::int64_t sum = 0;
-    for (const Pair& pair : pairsOf(trace, *owners))
+    for (const Pair& pair : pairsOf(trace, step->owners))
         sum += cost.of(pair.second->enters, pair.second->leaves);
     return sum;
 }

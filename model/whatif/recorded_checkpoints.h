@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 namespace strata::model {
 
@@ -21,6 +22,10 @@ namespace strata::model {
 /// Refused, by name: no deep step, or one that is not to be used; no such modules; what runs a second time is
 /// more than modules. O(rows of the deep step + events).
 [[nodiscard]] Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps);
+
+/// Paths of the modules whose forward runs that second time, of those in each other the outermost. Empty
+/// where there is no deep step to be used. O(rows of the deep step + events).
+[[nodiscard]] std::set<StringId> modulesMadeAgain(const DeviceTrace& trace);
 
 /// How long the kernels run that those checkpoints launch a second time in a step, in nanoseconds. None:
 /// there is no deep step to be used, or no kernels were recorded.

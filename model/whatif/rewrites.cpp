@@ -20,6 +20,15 @@ std::optional<OffloadChoice> choiceOf(const Change& change)
     return change.kind == Change::Kind::Offload ? OffloadChoice::parse(change.value) : std::nullopt;
 }
 
+/// Whether the optimizer is, or what is saved for backward.
+bool isOnHost(const Scenario& scenario, bool isOfOptimizer)
+{
+    return std::ranges::any_of(scenario.changes, [&](const Change& change) {
+        const auto choice = choiceOf(change);
+        return choice && choice->isOfOptimizer == isOfOptimizer;
+    });
+}
+
 /// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
 Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
 {
@@ -108,10 +117,7 @@ Result<void> rewriteLines(const RecordedRun& run, const Scenario& scenario, Rewr
 
 bool savesOnHost(const Scenario& scenario)
 {
-    return std::ranges::any_of(scenario.changes, [](const Change& change) {
-        const auto choice = choiceOf(change);
-        return choice && !choice->isOfOptimizer;
-    });
+    return isOnHost(scenario, false);
 }
 
 bool changes(const Scenario& scenario, Change::Kind kind)
@@ -194,13 +200,10 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
         rewrites.spread = std::move(*spread);
     }
     const bool shards = rewrites.spread && rewrites.spread->shardOf;
-    const bool isOnHost = std::ranges::any_of(scenario.changes, [](const Change& change) {
-        const auto choice = choiceOf(change);
-        return choice && choice->isOfOptimizer;
-    });
-    if (last == nullptr && !shards && !isOnHost)
+    const bool optimizerIsOnHost = isOnHost(scenario, true);
+    if (last == nullptr && !shards && !optimizerIsOnHost)
         return rewrites;
-    auto optimizer = isOnHost
+    auto optimizer = optimizerIsOnHost
         ? OptimizerRewrite::onHost(run)
         : OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
             shards ? rewrites.spread->shardOf : ShardOf());

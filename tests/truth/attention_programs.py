@@ -8,15 +8,14 @@ mask, `scaled` scales in place and fills in place, `upcast` computes its softmax
 """
 import argparse
 import contextlib
-import os
 import random
-import sys
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
 import attention
+import whatif_program
 
 CONTEXT = 256
 
@@ -195,5 +194,4 @@ def main():
 
 if __name__ == "__main__":
     kept = main()  # what is held here is still there when the recording ends
-    sys.stdout.flush()
-    os._exit(0)
+    whatif_program.leave(0)

@@ -10,15 +10,14 @@ classes and sums, `masked` takes the loss of each token by itself, `two` has two
 the model. What is refused: `smooth` smooths labels, `capped` squeezes logits, `counted` counts what it hit.
 """
 import argparse
-import os
 import random
-import sys
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
+import whatif_program
 from models import Block
 
 CONTEXT = 256
@@ -236,5 +235,4 @@ def main():
 
 if __name__ == "__main__":
     kept = main()  # what is held here is still there when the recording ends
-    sys.stdout.flush()
-    os._exit(0)
+    whatif_program.leave(0)

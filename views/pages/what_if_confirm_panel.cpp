@@ -221,6 +221,10 @@ QString WhatIfConfirmPanel::whyNot() const
         spread != scenario.changes.end())
         return tr("%1 is not confirmed: a program is not run as one of many ranks.")
             .arg(text::utf8(spread->text));
+    if (const auto own = std::ranges::find_if(scenario.changes, &model::Change::isWrittenByHand);
+        own != scenario.changes.end())
+        return tr("Nobody but you can write %1 into the program: edit it, and record it again.")
+            .arg(text::utf8(own->text));
     if (way() == Program) {
         const auto alone = std::ranges::find_if(scenario.changes, &model::Change::isToldByCallsAlone);
         return alone == scenario.changes.end()

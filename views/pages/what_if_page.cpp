@@ -244,19 +244,22 @@ void WhatIfPage::refreshCards()
 
 void WhatIfPage::collect()
 {
-    const auto isTold = [](const model::Scenario& scenario) { // by an estimate
-        return std::ranges::none_of(scenario.changes, &model::Change::isToldByRunningAlone);
+    const auto isTold = [](const model::Scenario& asked) { // by an estimate
+        return std::ranges::none_of(asked.changes, &model::Change::isToldByRunningAlone);
     };
     model::Scenario scenario;
     for (const WhatIfCard* card : m_cards)
         card->addTo(scenario);
+    const auto takesCalls = [](const model::Scenario& asked) {
+        return std::ranges::any_of(asked.changes, &model::Change::isToldByCallsAlone);
+    };
     const bool goesToConfirm = isTold(m_whatIf.scenario()) && !isTold(scenario);
+    const bool goesToCalls = !takesCalls(m_whatIf.scenario()) && takesCalls(scenario);
     m_whatIf.setScenario(std::move(scenario));
-    if (goesToConfirm) {
+    if (goesToConfirm)
         setBelow(Confirm);
-        if (std::ranges::any_of(m_whatIf.scenario().changes, &model::Change::isToldByCallsAlone))
-            m_confirm->setWay(WhatIfConfirmPanel::Calls);
-    }
+    if (goesToCalls)
+        m_confirm->setWay(WhatIfConfirmPanel::Calls);
     refreshCards(); // what others ask for goes by what is asked
     m_plan->refresh();
     m_confirm->refresh();

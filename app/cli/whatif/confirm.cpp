@@ -19,6 +19,9 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <string_view>
+#include <utility>
 
 namespace strata::cli {
 
@@ -30,6 +33,7 @@ using model::say;
 
 /// What stands in a command for numbers that a change makes others.
 constexpr std::string_view kBatch = "{BATCH}", kSequence = "{SEQUENCE}";
+constexpr double kMostReservedOff = 0.015; // of what is confirmed by calls
 constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
 
 std::string factOf(const model::Recording& recording, std::string_view key)
@@ -248,35 +252,38 @@ public:
     {
         if (!m_calls.learnt.hasCasts)
             return std::nullopt;
-        m_calls.late = true;
-        bool runsOut = false;
-        auto came = peaks(scenario, sizes, capacityBytes, runsOut);
-        m_calls.late = false;
-        if (!came)
-            return model::Failure(came.error());
-        return *std::move(came);
+        model::CallsAsked calls = m_calls;
+        calls.late = true;
+        return peaksOf(std::move(calls), scenario, sizes, capacityBytes);
     }
 
-    /// Figures of the same calls, where tensors that are made in a type by name are of the new one, as if it
-    /// were that of another tensor; none: there are no such, or the calls cannot be made so.
+    /// The same, where tensors that are made in a type by name are of the new one, as if it were that of
+    /// another tensor; none: there are no such, or the calls cannot be made so.
     model::Result<std::optional<std::vector<PeakFigures>>> otherTypedPeaks(
         const model::Scenario& scenario, const RunSizes& sizes, std::optional<std::int64_t> capacityBytes)
     {
         if (m_calls.learnt.open.empty())
             return std::nullopt;
-        const auto follow = m_calls.learnt.follow;
-        std::ranges::copy(m_calls.learnt.open, std::back_inserter(m_calls.learnt.follow));
+        model::CallsAsked calls = m_calls;
+        std::ranges::copy(calls.learnt.open, std::back_inserter(calls.learnt.follow));
+        auto came = peaksOf(std::move(calls), scenario, sizes, capacityBytes);
+        return !came && came.error().kind == Error::Kind::Refused ? std::nullopt : std::move(came);
+    }
+
+private:
+    /// With the calls otherwise, once.
+    model::Result<std::optional<std::vector<PeakFigures>>> peaksOf(model::CallsAsked calls,
+        const model::Scenario& scenario, const RunSizes& sizes, std::optional<std::int64_t> capacityBytes)
+    {
+        std::swap(m_calls, calls);
         bool runsOut = false;
         auto came = peaks(scenario, sizes, capacityBytes, runsOut);
-        m_calls.learnt.follow = follow;
-        if (!came && came.error().kind == Error::Kind::Refused)
-            return std::nullopt;
+        std::swap(m_calls, calls);
         if (!came)
             return model::Failure(came.error());
         return *std::move(came);
     }
 
-private:
     /// Where types change, a trial of the calls tells first what the recording does not.
     model::Result<void> learn(const model::Scenario& scenario)
     {
@@ -395,10 +402,9 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
 /// Calls tell all that is requested; where segments lie hangs on what came before the step too.
 bool isConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
 {
-    constexpr double kMostOff = 0.015;
     const auto off = static_cast<double>(std::abs(unchanged.reservedBytesPeak - recorded.reservedBytesPeak));
     return unchanged.requestedBytesPeak == recorded.requestedBytesPeak
-        && off <= kMostOff * static_cast<double>(recorded.reservedBytesPeak);
+        && off <= kMostReservedOff * static_cast<double>(recorded.reservedBytesPeak);
 }
 
 /// "2.15" of "2.15.0+cu130".
@@ -428,29 +434,12 @@ model::Result<void> checkPython(const ConfirmAsked& asked)
             plain));
 }
 
-/// How long the program has what it casts is not recorded: where that moves the peak, nothing is confirmed.
-void holdAgainst(const std::vector<PeakFigures>& late, std::vector<Confirmed>& confirmed)
+/// What the calls come to otherwise, where nothing recorded tells which it is: where that moves the peak,
+/// nothing is confirmed.
+void holdAgainst(const std::vector<PeakFigures>& other, double mostReservedApart, std::string_view why,
+    std::vector<Confirmed>& confirmed)
 {
     constexpr double kMostApart = 0.005;
-    for (std::size_t i = 0; i < confirmed.size(); ++i) {
-        Confirmed& one = confirmed[i];
-        const auto apart
-            = static_cast<double>(std::abs(late[i].requestedBytesPeak - one.changed.requestedBytesPeak));
-        if (!one.isConfirmed || apart <= kMostApart * static_cast<double>(one.changed.requestedBytesPeak))
-            continue;
-        one.isConfirmed = false;
-        one.note = fmt::format(
-            "between {} and {} requested: it hangs on how long the program has tensors that it casts itself",
-            model::formatBytes(one.changed.requestedBytesPeak),
-            model::formatBytes(late[i].requestedBytesPeak));
-    }
-}
-
-/// A mask, say, is made in float32 because that is what the program writes, or because its input was: where
-/// that moves the peak, nothing is confirmed.
-void holdAgainstTypes(const std::vector<PeakFigures>& other, std::vector<Confirmed>& confirmed)
-{
-    constexpr double kMostApart = 0.005, kMostReservedApart = 0.015;
     for (std::size_t i = 0; i < confirmed.size(); ++i) {
         Confirmed& one = confirmed[i];
         const auto isApart = [&](std::int64_t PeakFigures::*figure, double most) {
@@ -459,14 +448,14 @@ void holdAgainstTypes(const std::vector<PeakFigures>& other, std::vector<Confirm
         };
         if (!one.isConfirmed
             || (!isApart(&PeakFigures::requestedBytesPeak, kMostApart)
-                && !isApart(&PeakFigures::reservedBytesPeak, kMostReservedApart)))
+                && !isApart(&PeakFigures::reservedBytesPeak, mostReservedApart)))
             continue;
         one.isConfirmed = false;
-        one.note = fmt::format("{} requested and {} reserved, or {} and {}: it hangs on whether tensors that "
-                               "the program makes in a type by name are of the new type, too",
+        one.note = fmt::format("{} requested and {} reserved, or {} and {}: it hangs on {}",
             model::formatBytes(one.changed.requestedBytesPeak),
             model::formatBytes(one.changed.reservedBytesPeak),
-            model::formatBytes(other[i].requestedBytesPeak), model::formatBytes(other[i].reservedBytesPeak));
+            model::formatBytes(other[i].requestedBytesPeak), model::formatBytes(other[i].reservedBytesPeak),
+            why);
     }
 }
 
@@ -544,9 +533,11 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
             !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,
             noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
     if (*late)
-        holdAgainst(**late, confirmed);
-    if (*otherTyped)
-        holdAgainstTypes(**otherTyped, confirmed);
+        holdAgainst(**late, std::numeric_limits<double>::infinity(),
+            "how long the program has tensors that it casts itself", confirmed);
+    if (*otherTyped) // as a mask that is in float32 because the program says so, or because its input was
+        holdAgainst(**otherTyped, kMostReservedOff,
+            "whether tensors that the program makes in a type by name are of the new type, too", confirmed);
     holdAgainst(runs.otherBytes(), confirmed);
     return confirmed;
 }

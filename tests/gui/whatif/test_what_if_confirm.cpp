@@ -197,6 +197,18 @@ TEST_F(WhatIfConfirm, WhatNobodyRunsIsNotToBeConfirmed)
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("Switch the ranks off")))
         << qPrintable(m_page.sentenceText());
+    // What nobody but the programmer can write, and what calls alone tell.
+    for (const char* change : { "remove=train.py:57", "free=last-use" }) {
+        ASSERT_NO_FATAL_FAILURE(ask(change));
+        EXPECT_FALSE(confirm().runButton().isEnabled()) << change;
+        EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Nobody but you"))) << change;
+    }
+    ASSERT_NO_FATAL_FAILURE(ask("logits=chunks:8"));
+    EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("by its recorded calls")));
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("no calls")))
+        << qPrintable(confirm().stateText());
+    confirm().setWay(WhatIfConfirmPanel::Program);
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("confirm it by recorded calls")));
     // Nor is any option of the command line named where the page has a field.
     for (const model::Lacks lacks : { model::Lacks::BatchItems, model::Lacks::OtherRecording,
              model::Lacks::SequenceLength, model::Lacks::OtherLength, model::Lacks::Capacity,

@@ -70,7 +70,6 @@ TEST(Change, IsALossInChunks)
     ASSERT_TRUE(change);
     EXPECT_EQ(change->kind, Change::Kind::Logits);
     EXPECT_EQ(change->value, "chunks:8");
-    EXPECT_EQ(change->numerator, 8);
     EXPECT_TRUE(change->isToldByRunningAlone());
     EXPECT_TRUE(change->isToldByCallsAlone());
     for (const char* const wrong : { "logits", "logits=", "logits=8", "logits=chunks", "logits=chunks:",

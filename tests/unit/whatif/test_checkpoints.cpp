@@ -13,6 +13,8 @@
 
 #include <functional>
 #include <random>
+#include <set>
+#include <string>
 
 namespace strata::model {
 
@@ -139,6 +141,13 @@ TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
         const auto edits = withoutCheckpoints(trained->trace(), trained->steps());
         ASSERT_TRUE(edits) << edits.error().text();
         EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+        std::set<std::string> again;
+        for (const StringId path : modulesMadeAgain(trained->trace()))
+            again.emplace(trained->recording().strings[path]);
+        std::set<std::string> layers;
+        for (int i = 0; i < options.layers; ++i)
+            layers.insert("layers." + std::to_string(i));
+        EXPECT_EQ(again, layers) << "seed " << seed;
     }
 }
 
@@ -146,6 +155,7 @@ TEST(RecordedCheckpoints, RefuseByNameWhatIsNotThere)
 {
     MadeTraining plain({ .seed = 1 });
     const auto trained = plain.recorded();
+    EXPECT_TRUE(modulesMadeAgain(trained->trace()).empty());
     const auto none = withoutCheckpoints(trained->trace(), trained->steps());
     ASSERT_FALSE(none);
     EXPECT_NE(none.error().text().find("no checkpoints"), std::string::npos);

@@ -2,7 +2,6 @@
 #include "model/whatif/recorded_calls.h"
 
 #include "model/base/progress.h"
-#include "model/trace/deep_step.h"
 #include "model/whatif/call_operators.h"
 #include "tests/unit/chunks/made_call_list.h"
 
@@ -103,33 +102,6 @@ TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
     EXPECT_EQ(checkpoints("amp=bf16"), nlohmann::json::array());
     EXPECT_EQ(
         checkpoints("checkpoint=Block"), "no module of its calls is meant by --change checkpoint=Block");
-}
-
-TEST_F(CallsTest, WhatRanAgainWithinBackwardIsBehindACheckpoint)
-{
-    DeepStep step;
-    const auto add = [&](DeepStep::Kind kind, std::uint32_t thread, const char* path) {
-        DeepStep::Row row;
-        row.kind = kind;
-        row.thread = thread;
-        row.name = text(path);
-        step.rows.push_back(row);
-    };
-    const auto checkpoints = [&] {
-        m_recording.parts.get<DeepSteps>().steps = { step };
-        return nlohmann::json::parse(*callsToRun(*m_trace, m_list, {}, 0))["checkpoints"];
-    };
-    using Kind = DeepStep::Kind;
-    add(Kind::Enters, 7, "h.3.attn");
-    add(Kind::Leaves, 7, "h.3.attn");
-    EXPECT_EQ(checkpoints(), nlohmann::json::array()); // all of it forward
-    add(Kind::Enters, 8, "h.3");
-    add(Kind::Enters, 8, "h.3.attn"); // within another that ran again
-    add(Kind::Leaves, 8, "h.3.attn");
-    add(Kind::Leaves, 8, "h.3");
-    EXPECT_EQ(checkpoints(), nlohmann::json::array());
-    add(Kind::Enters, 8, "h.3.attn");
-    EXPECT_EQ(checkpoints(), nlohmann::json::array({ 1 }));
 }
 
 TEST_F(CallsTest, AKernelOfAttentionAndALossInChunksGoWithThem)
