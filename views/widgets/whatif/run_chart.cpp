@@ -371,13 +371,19 @@ QRectF RunChart::placeBeside(
                 : QRectF(QPointF(std::max<double>(area.left(), point.x() - beside - size.width()), 0), size);
 }
 
+QRectF RunChart::markerOf(const WhatIfCurves::Peak& peak) const
+{
+    const double size = scaled(5, font());
+    return { xOf(peak.column) - size, yOf(peak.bytes) - 2 - 1.5 * size, 2 * size, 1.5 * size };
+}
+
 /// A triangle that points at it, with its figure beside.
 void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
     const QString& name, bool leftward, std::vector<QRectF>& taken) const
 {
-    const double size = scaled(5, font());
-    const double x = xOf(peak.column), y = yOf(peak.bytes) - 2;
-    const QPointF triangle[] = { { x, y }, { x - size, y - 1.5 * size }, { x + size, y - 1.5 * size } };
+    const QRectF marker = markerOf(peak);
+    const QPointF tip(marker.center().x(), marker.bottom());
+    const QPointF triangle[] = { tip, marker.topLeft(), marker.topRight() };
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(m_palette[Palette::Role::Surface], 1));
@@ -389,7 +395,7 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
     const QFont small = bold(sized(font(), kAxisPx));
     const QFontMetricsF metrics(small);
     const QRectF place
-        = placeBeside({ x, y }, { metrics.horizontalAdvance(name), metrics.height() }, leftward, taken);
+        = placeBeside(tip, { metrics.horizontalAdvance(name), metrics.height() }, leftward, taken);
     taken.push_back(place);
     // Figures are read over the layers too: each letter has a rim, which cuts less of what is behind it than
     // a box.
@@ -426,7 +432,11 @@ void RunChart::paintOn(QPainter& painter) const
     paintCapacity(painter);
     std::vector<QRectF> taken; // by texts
     paintFailures(painter, taken);
-    if (both && m_curves->reaches(m_curves->predictedPeak.column))
+    const bool hasPredicted = both && m_curves->reaches(m_curves->predictedPeak.column);
+    taken.push_back(markerOf(m_curves->recordedPeak)); // no figure covers the marker of the other
+    if (hasPredicted)
+        taken.push_back(markerOf(m_curves->predictedPeak));
+    if (hasPredicted)
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
             tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false, taken);
     paintPeak(painter, m_curves->recordedPeak, ink,

@@ -65,6 +65,7 @@ private:
     void paintCurve(QPainter& painter, Value value, const QColor& colour, bool dashed) const;
     void paintCapacity(QPainter& painter) const;
     void paintFailures(QPainter& painter, std::vector<QRectF>& taken) const;
+    [[nodiscard]] QRectF markerOf(const WhatIfCurves::Peak& peak) const;
     void paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
         const QString& name, bool leftward, std::vector<QRectF>& taken) const;
     [[nodiscard]] int crossings(const QRectF& place) const;
