@@ -192,7 +192,7 @@ try {
     if (!name.starts_with(kOurs)) {
         m_unusable = name.find("::") == name.npos
             ? "the program has a function of its own for autograd, " + std::string(name)
-            : "the program calls " + std::string(name) + ", which is no operator of PyTorch's";
+            : "the program calls " + std::string(name) + ", which is none of the operators of aten";
         return;
     }
     if (call.overload.bytes == 0) {

@@ -149,7 +149,7 @@ TEST_F(CallLogTest, WhatCannotBeCalledAgainIsSaidByName)
     EXPECT_EQ(
         why([&] { begins("Mine", "[]", {}); }), "the program has a function of its own for autograd, Mine");
     EXPECT_EQ(why([&] { begins("mine::op", "[]", {}); }),
-        "the program calls mine::op, which is no operator of PyTorch's");
+        "the program calls mine::op, which is none of the operators of aten");
     EXPECT_EQ(why([&] { begins("aten::mul", "", {}); }), "arguments of aten::mul.Tensor cannot be recorded");
     EXPECT_EQ(why([&] {
         hook::DeepTensor other = tensor(1);

@@ -54,7 +54,7 @@ def questions(kind, seed):
 def check_refused(arguments, python, folder, failures):
     programs = {kind: words_of(kind, 0, "plain") for kind, _ in REFUSED} | {"written": words_of("tied", 0, "chunks:4")}
     made = record(arguments.strata, python, os.path.join(folder, "refused"), list(programs.values()), DEEP, program=PROGRAM)
-    for kind, why in (*REFUSED, ("written", "not on the list")):
+    for kind, why in (*REFUSED, ("written", "none of the operators of aten")):
         run, _ = strata_json(arguments.strata, ["whatif", made[programs[kind]], "--change", "logits=chunks:4", "--confirm", "--python", python, "--json"])
         failures.expect(kind, f"refused by name: {run.stderr[-300:]}", run.returncode == 1 and why in run.stderr and "Traceback" not in run.stderr, True)
     for options, why in (((), "--confirm alone"), (("--confirm", "--", python, PROGRAM, *programs["smooth"]), "into a program from outside")):

@@ -143,7 +143,7 @@ TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
         EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
         std::set<std::string> again;
         for (const StringId path : modulesMadeAgain(trained->trace()))
-            again.emplace(trained->recording().strings[path]);
+            again.emplace(trained->trace().recording().strings[path]);
         std::set<std::string> layers;
         for (int i = 0; i < options.layers; ++i)
             layers.insert("layers." + std::to_string(i));
