@@ -55,9 +55,6 @@ constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.
 constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0.2;
 /// And where modules are called more than once before a backward.
 constexpr double kUnclearBelow = 0.4;
-/// Of a program without its checkpoints: what a checkpoint takes stays in the answer, though the program
-/// alone may not keep it, as where autocast works with a copy.
-constexpr double kDeepTakenBelow = 0.08;
 
 /// The same of one that a deep step tells, too.
 void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits& edits)
@@ -80,18 +77,13 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
               least = std::max<std::int64_t>(least - less, 0);
               most += std::max(bytes, static_cast<std::int64_t>(static_cast<double>(most) * above));
           };
-    const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
-    const double below = edits.isUnclear ? kUnclearBelow
-        : edits.isGuessed                ? kGuessedBelow
-        : takesAway                      ? kDeepTakenBelow
-                                         : kDeepBelow;
+    const double below = edits.isUnclear ? kUnclearBelow : edits.isGuessed ? kGuessedBelow : kDeepBelow;
     const double above = edits.isGuessed ? kGuessedAbove : kDeepAbove;
     widenPeak(&PeakFigures::requestedBytesPeak, below, above);
     widenPeak(&PeakFigures::allocatedBytesPeak, below, above);
     widenPeak(&PeakFigures::reservedBytesPeak,
         edits.isUnclear       ? kUnclearBelow
             : edits.isGuessed ? kGuessedReserved
-            : takesAway       ? kDeepTakenBelow
                               : kDeepReservedBelow,
         edits.isGuessed ? kGuessedReserved : kDeepAbove, segment);
     prediction.exact = false;
@@ -101,7 +93,7 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
             "bounds alone: modules of that path are called more than once before a backward, and no deep "
             "step tells which call keeps what (strata record --deep-step 3)");
     }
-    if (edits.keepsTooMuch) {
+    if (!edits.sooner.empty()) {
         prediction.predicted.reset();
         prediction.reason
             = say("bounds alone: checkpointed modules work with copies of what they take, as under "

@@ -2,6 +2,7 @@
 #include "model/whatif/recorded_checkpoints.h"
 
 #include "model/analysis/training/step_ends.h"
+#include "model/whatif/checkpoint_inputs.h"
 #include "model/whatif/common_part.h"
 #include "model/whatif/recompute_cost.h"
 #include "model/whatif/step_edits.h"
@@ -51,34 +52,72 @@ bool runsAgain(const DeviceTrace& trace, const Window& window)
     return false;
 }
 
-/// A forward and the one that is made again of it, outermost modules.
-using Pair = std::pair<const Window*, const Window*>;
-
-/// The last one of a module is made again first.
-std::vector<Pair> pairsOf(const DeviceTrace& trace, const StepOwners& owners)
+/// Of outermost modules. The last forward of a module is made again first.
+std::vector<ForwardAgain> forwardsAgain(const DeviceTrace& trace, const StepOwners& owners)
 {
-    std::vector<Pair> pairs;
-    std::map<std::pair<StringId, StringId>, std::vector<const Window*>> forwards;
+    std::vector<ForwardAgain> forwards;
+    std::map<std::pair<StringId, StringId>, std::vector<const Window*>> firsts;
     DeepMoment outer; // until then a module runs again
     for (const Window& window : owners.windows) {
         if (window.enters < outer)
             continue;
-        auto& before = forwards[{ window.path, window.type }];
+        auto& before = firsts[{ window.path, window.type }];
         if (!runsAgain(trace, window)) {
             before.push_back(&window);
         } else if (!before.empty()) {
-            pairs.emplace_back(before.back(), &window);
+            forwards.push_back({ before.back(), &window });
             before.pop_back();
             outer = window.leaves;
         }
     }
-    return pairs;
+    return forwards;
 }
 
-/// Blocks of the forward stay as long as what was made again of them.
-void keep(const DeviceTrace& trace, const Pair& pair, StepEdits& edits)
+/// When nodes of backward have worked: what they save goes then, and what is made again of it when they have
+/// taken it out, which gradients of broadcasts that they add up lie between.
+class NodeEnds {
+public:
+    NodeEnds(const DeviceTrace& trace, const DeepStep& step)
+    {
+        std::map<std::uint32_t, std::vector<std::uint32_t>> running; // by thread, rows
+        for (std::uint32_t row = 0; row < step.rows.size(); ++row) {
+            const DeepStep::Row& it = step.rows[row];
+            std::vector<std::uint32_t>& begun = running[it.thread];
+            if (it.kind == DeepStep::Kind::Operator) {
+                begun.push_back(row);
+            } else if (it.kind == DeepStep::Kind::Returns && !begun.empty()) {
+                const DeepStep::Row& from = step.rows[begun.back()];
+                if (begun.size() == 1 && from.name.valid()
+                    && trace.recording().strings[from.name].starts_with(
+                        "autograd::engine::evaluate_function"))
+                    m_nodes.push_back({ from.event, { it.event, row - 1 } });
+                begun.pop_back();
+            }
+        }
+        std::ranges::sort(m_nodes, {}, &Node::begin);
+    }
+
+    /// Of what goes then: where it does, or with the node that works.
+    [[nodiscard]] DeepMoment of(const DeepMoment& goes) const
+    {
+        const auto next = std::ranges::upper_bound(m_nodes, goes.event, {}, &Node::begin);
+        return next != m_nodes.begin() && goes.event < std::prev(next)->end.event ? std::prev(next)->end
+                                                                                  : goes;
+    }
+
+private:
+    struct Node {
+        EventIndex begin = 0;
+        DeepMoment end;
+    };
+    std::vector<Node> m_nodes; // in order
+};
+
+/// Blocks of the forward stay as long as the nodes that work with what was made again of them.
+void keep(const DeviceTrace& trace, const NodeEnds& nodes, const ForwardAgain& forward, StepEdits& edits)
 {
-    const std::vector<std::uint32_t> first = bornIn(trace, *pair.first), again = bornIn(trace, *pair.second);
+    const std::vector<std::uint32_t> first = bornIn(trace, *forward.first),
+                                     again = bornIn(trace, *forward.again);
     const auto sizesOf = [&](const std::vector<std::uint32_t>& blocks) {
         std::vector<std::int64_t> sizes(blocks.size());
         std::ranges::transform(blocks, sizes.begin(),
@@ -86,7 +125,7 @@ void keep(const DeviceTrace& trace, const Pair& pair, StepEdits& edits)
         return sizes;
     };
     const std::vector<std::uint32_t> partners = commonPart(sizesOf(again), sizesOf(first));
-    const std::int64_t allocsThen = allocsBefore(trace, pair.second->leaves.event);
+    const std::int64_t allocsThen = allocsBefore(trace, forward.again->leaves.event);
     for (std::size_t i = 0; i < again.size(); ++i) {
         edits.removed.push_back(again[i]);
         const DeepMoment dies = recordedDeath(trace, again[i]);
@@ -94,24 +133,8 @@ void keep(const DeviceTrace& trace, const Pair& pair, StepEdits& edits)
         const bool isKept = dies != kNeverInStep && allocsBefore(trace, dies.event) > allocsThen;
         if (isKept && partners[i] != kNoPartner)
             if (const std::uint32_t block = first[partners[i]]; recordedDeath(trace, block) < dies)
-                edits.changes.push_back({ block, dies, BlockRule::Kept });
+                edits.changes.push_back({ block, nodes.of(dies), BlockRule::Kept });
     }
-}
-
-/// A module works with a copy of what it takes, as under autocast: then nothing tells whether what it takes
-/// would be kept without the checkpoint.
-bool worksWithCopies(
-    const DeviceTrace& trace, const DeepStep& step, const StepOwners& owners, const Pair& pair)
-{
-    const Window& again = *pair.second;
-    auto take = std::ranges::lower_bound(owners.takes, again.enters, {}, &StepOwners::Take::at);
-    for (; take != owners.takes.end() && take->at < again.leaves; ++take) {
-        const StringId name = step.rows[take->at.row].name;
-        if (name.valid() && trace.recording().strings[name] == "aten::_to_copy"
-            && std::ranges::find(pair.first->takes, take->block) != pair.first->takes.end())
-            return true;
-    }
-    return false;
 }
 
 } // namespace
@@ -121,12 +144,20 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     const auto step = ownedDeepStep(trace);
     if (!step)
         return Failure(step.error());
-    StepEdits edits;
-    bool keepsTooMuch = false;
-    for (const Pair& pair : pairsOf(trace, step->owners)) {
-        keep(trace, pair, edits);
-        keepsTooMuch = keepsTooMuch || worksWithCopies(trace, *step->deep, step->owners, pair);
-    }
+    StepEdits edits, doubtful;
+    const std::vector<ForwardAgain> forwards = forwardsAgain(trace, step->owners);
+    const NodeEnds nodes(trace, *step->deep);
+    for (const ForwardAgain& forward : forwards)
+        keep(trace, nodes, forward, edits);
+    const auto isKept = [&](const StepEdits::Change& input) {
+        return std::ranges::find(edits.changes, input.block, &StepEdits::Change::block)
+            != edits.changes.end();
+    };
+    CheckpointInputs inputs = checkpointInputs(trace, *step, forwards);
+    std::erase_if(inputs.gone, isKept);
+    std::erase_if(inputs.doubtful, isKept);
+    edits.changes.insert(edits.changes.end(), inputs.gone.begin(), inputs.gone.end());
+    doubtful.changes = std::move(inputs.doubtful);
     const std::set<std::uint32_t> removed(edits.removed.begin(), edits.removed.end());
     bool isMore = false;
     for (EventIndex event = step->deep->beginEvent; event < step->deep->endEvent && !isMore; ++event)
@@ -141,7 +172,7 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     if (removed.empty())
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
     RunEdits all = inAllSteps(trace, steps, stretchOf(*step->deep), edits);
-    all.keepsTooMuch = keepsTooMuch;
+    all.sooner = inAllSteps(trace, steps, stretchOf(*step->deep), doubtful).moves;
     return orRefused(std::move(all));
 }
 
@@ -149,8 +180,8 @@ std::set<StringId> modulesMadeAgain(const DeviceTrace& trace)
 {
     std::set<StringId> paths;
     if (const auto step = ownedDeepStep(trace))
-        for (const Pair& pair : pairsOf(trace, step->owners))
-            paths.insert(pair.first->path);
+        for (const ForwardAgain& forward : forwardsAgain(trace, step->owners))
+            paths.insert(forward.first->path);
     return paths;
 }
 
@@ -163,8 +194,8 @@ std::optional<std::int64_t> recordedRecomputeNs(const DeviceTrace& trace)
     if (cost.measure() != RecomputeMeasure::KernelTime)
         return std::nullopt;
     std::int64_t sum = 0;
-    for (const Pair& pair : pairsOf(trace, step->owners))
-        sum += cost.of(pair.second->enters, pair.second->leaves);
+    for (const ForwardAgain& forward : forwardsAgain(trace, step->owners))
+        sum += cost.of(forward.again->enters, forward.again->leaves);
     return sum;
 }
 

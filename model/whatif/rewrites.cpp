@@ -136,7 +136,7 @@ CheckpointChoices::CheckpointChoices(const Scenario& scenario)
 
 ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
 {
-    const bool all = way == optimizerWays(); // what is doubtful goes, too
+    const bool all = way == optimizerWays(); // what is doubtful goes, too, and sooner
     if (removed) { // nobody asks for nothing
         for (const std::uint32_t row : removed->rows)
             sized.blocks[row].bytes = 0;
@@ -144,7 +144,7 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
         for (std::size_t i = 0; all && i < removed->doubtful.size(); ++i)
             sized.blocks[removed->doubtful[i]].bytes = 0;
     }
-    RunEdits edits = checkpoints;
+    RunEdits edits = all ? checkpoints.atTheSoonest() : checkpoints;
     edits.append(offload);
     if (freed)
         edits.append(freed->edits);

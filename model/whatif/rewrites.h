@@ -48,7 +48,10 @@ struct Rewrites {
 
 private:
     [[nodiscard]] std::size_t optimizerWays() const { return optimizer ? optimizer->ways() : 1; }
-    [[nodiscard]] bool leavesDoubt() const { return removed && !removed->doubtful.empty(); }
+    [[nodiscard]] bool leavesDoubt() const
+    {
+        return (removed && !removed->doubtful.empty()) || !checkpoints.sooner.empty();
+    }
 };
 
 /// Fails where what a change needs is not there.

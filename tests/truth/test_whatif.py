@@ -289,7 +289,7 @@ class Report:
                   f"in {cells[4]} and is {cells[5]} % wide in the median, {cells[6]} % at the 95th percentile", flush=True)
             if method == "batch, sizes":
                 self.failures.expect(f"{method}, {which}", "none has a point", kinds[0], 0)
-            elif "under autocast" not in method:
+            else:
                 self.failures.expect(f"{method}, {which}", "a third or more have a point", 3 * kinds[0] >= len(rows) or len(rows) < 3)
             if len(rows) >= ENOUGH[which]:
                 self.failures.expect(f"{method}, {which}", "intervals hold in 95 %", sum(row.held for row in rows) >= 0.95 * len(rows))

@@ -36,6 +36,9 @@ struct MadeTraining {
         bool keepsHidden = false; ///< the program has h until the forward ends
         /// That all layers take: once, as autocast does, and again in what is checkpointed.
         bool castsWeight = false;
+        /// Layers work with a copy of what they take, as under autocast, and save that.
+        bool copiesInput = false;
+        bool worksWithInput = false; ///< an operator that may save it, too, where it is computed again
         /// In backward, what was broadcast, when it has used and not released what was saved.
         bool addsUp = false;
         bool letsGoOfOutput
@@ -190,6 +193,7 @@ private:
 
     struct Layer {
         int input = -1; ///< the checkpoint has it
+        std::uint32_t savedInput = 0; ///< its number
         Saved x, w, h;
         std::optional<Tensor> kept;
     };
@@ -197,14 +201,23 @@ private:
     Tensor forward(int index, const Tensor& x, Layer& layer)
     {
         const auto size = static_cast<std::size_t>(3 * index);
-        const std::size_t entered = row(Kind::Enters, { x.tensor });
         if (options.checkpointed) {
             layer.input = x.block;
+            layer.savedInput = saves++;
+            row(Kind::Saved, { x.tensor }, layer.savedInput);
             own(x.block);
         }
-        row(Kind::Operator, { x.tensor });
-        row(Kind::Returns, {});
-        layer.x = save(x);
+        const std::size_t entered = row(Kind::Enters, { x.tensor });
+        const std::size_t takes = row(Kind::Operator, { x.tensor });
+        std::optional<Tensor> copy;
+        if (options.copiesInput) {
+            copy = copyOf(size, takes);
+        } else {
+            row(Kind::Returns, {});
+        }
+        layer.x = save(copy.value_or(x));
+        if (copy)
+            letGo(*copy);
         if (options.castsWeight)
             layer.w = takeCast();
         const Tensor h = made(size);
@@ -220,6 +233,17 @@ private:
             for (const std::size_t at : { entered, left })
                 named[at] = { "layers." + std::to_string(index), "Layer" };
         return y;
+    }
+
+    /// Of what the operator of that row takes.
+    Tensor copyOf(std::size_t size, std::size_t takes)
+    {
+        const int block = alloc(size);
+        const Tensor copy{ block, isDeep() ? tensor(block) : 0 };
+        row(Kind::Returns, { copy.tensor });
+        if (isDeep())
+            named[takes] = { "aten::_to_copy", "" };
+        return copy;
     }
 
     Saved takeCast()
@@ -239,6 +263,9 @@ private:
     void use(const Saved& saved, int again, std::size_t size)
     {
         const int block = again < 0 ? saved.block : again;
+        const std::size_t node = row(Kind::Operator, {});
+        if (isDeep())
+            named[node] = { "autograd::engine::evaluate_function: LayerBackward0", "" };
         const bool isSeen = isDeep() && !options.checkpointed && !options.offloaded;
         const std::uint32_t unpacked = isSeen ? tensor(block) : 0;
         const int back = options.offloaded ? allocBytes(blocks[static_cast<std::size_t>(block)].bytes) : -1;
@@ -260,6 +287,7 @@ private:
             drop(block);
         if (isSeen)
             row(Kind::Released, {}, saved.number);
+        row(Kind::Returns, {});
         if (sum >= 0)
             drop(sum);
         drop(gradient);
@@ -310,15 +338,24 @@ private:
         for (int i = end - 1; i >= first; --i) {
             const Layer& layer = layers[static_cast<std::size_t>(i)];
             const auto size = static_cast<std::size_t>(3 * i);
-            int again = -1, castAgain = -1;
+            int again = -1, castAgain = -1, copyAgain = -1;
             if (options.checkpointed) { // its forward again, up to what it saved last
                 phase = 'R';
+                const std::uint32_t input = isDeep() ? tensor(layer.input) : 0;
+                row(Kind::Unpacked, { input }, layer.savedInput);
                 const std::size_t entered = row(Kind::Enters, {});
+                if (options.worksWithInput) {
+                    row(Kind::Operator, { input });
+                    row(Kind::Returns, {});
+                }
+                if (options.copiesInput)
+                    copyAgain = copyOf(size, row(Kind::Operator, { input })).block;
                 if (options.castsWeight)
                     castAgain = alloc(bytes.size() - 2);
                 again = alloc(size);
                 drop(alloc(size + 1));
                 const std::size_t left = row(Kind::Leaves, {});
+                row(Kind::Gone, { input });
                 phase = 'B';
                 if (isDeep())
                     for (const std::size_t at : { entered, left })
@@ -327,9 +364,11 @@ private:
             use(layer.h, again, size);
             if (options.castsWeight)
                 use(layer.w, castAgain, size);
-            use(layer.x, -1, size + 2);
-            if (options.checkpointed)
+            use(layer.x, copyAgain, size + 2);
+            if (options.checkpointed) {
                 drop(layer.input);
+                row(Kind::Released, {}, layer.savedInput);
+            }
         }
         phase = options.namesLines ? 'O' : 'B';
         if (!options.letsGoOfOutput)

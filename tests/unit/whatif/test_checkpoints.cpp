@@ -134,6 +134,7 @@ TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
         options.layers = 1 + static_cast<int>(seed % 5);
         options.extraInFirstStep = seed % 3 == 0;
         options.keepsHidden = seed % 4 == 0;
+        options.addsUp = seed % 2 == 0; // before a node lets go of what is saved
         const MadeTraining truth(options);
         options.checkpointed = true;
         MadeTraining made(options);
@@ -148,6 +149,46 @@ TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
         for (int i = 0; i < options.layers; ++i)
             layers.insert("layers." + std::to_string(i));
         EXPECT_EQ(again, layers) << "seed " << seed;
+    }
+}
+
+// What a checkpoint takes is there as long as it is. A module alone keeps what an operator saves of it.
+TEST(RecordedCheckpoints, LetGoOfWhatIsWorkedWithAsACopy)
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 2 + static_cast<int>(seed % 5) };
+        options.copiesInput = true;
+        options.addsUp = seed % 2 == 0;
+        const MadeTraining truth(options);
+        options.checkpointed = true;
+        const auto trained = MadeTraining(options).recorded();
+        const auto edits = withoutCheckpoints(trained->trace(), trained->steps());
+        ASSERT_TRUE(edits) << edits.error().text();
+        EXPECT_TRUE(edits->sooner.empty());
+        EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+    }
+}
+
+TEST(RecordedCheckpoints, LeaveOpenWhatMayBeSavedBesideACopy)
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 2 + static_cast<int>(seed % 5) };
+        options.copiesInput = true;
+        const MadeTraining truth(options);
+        options.checkpointed = options.worksWithInput = true;
+        const auto trained = MadeTraining(options).recorded();
+        const auto edits = withoutCheckpoints(trained->trace(), trained->steps());
+        ASSERT_TRUE(edits) << edits.error().text();
+        const ProgramRun run = programRunOf(trained->trace());
+        EXPECT_EQ(curveOf(edited(run, edits->atTheSoonest())), truth.curve) << "seed " << seed;
+        const auto most = curveOf(edited(run, *edits));
+        ASSERT_EQ(most.size(), truth.curve.size());
+        bool isOpen = false;
+        for (std::size_t i = 0; i < most.size(); ++i) {
+            EXPECT_GE(most[i].second, truth.curve[i].second) << "seed " << seed << ", " << i;
+            isOpen = isOpen || most[i].second > truth.curve[i].second;
+        }
+        EXPECT_TRUE(isOpen) << "seed " << seed;
     }
 }
 
