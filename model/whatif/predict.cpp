@@ -318,11 +318,9 @@ Result<Prediction> answerOf(
     if (changes(scenario, Change::Kind::Logits))
         return fail(Error::Kind::Refused, say("no recording tells what a loss asks for in chunks"),
             hintFor(Lacks::Calls));
+    if (const auto together = goTogether(scenario); !together) // whatever sizes are known
+        return Failure(together.error());
     const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
-    if (isOfSequences && changes(scenario, Change::Kind::Batch))
-        return fail(Error::Kind::Refused,
-            say("recordings tell sizes of another batch, or of other sequences, not of both at once"),
-            hintFor(Lacks::Program));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (isOfSequences) {

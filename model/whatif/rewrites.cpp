@@ -2,6 +2,7 @@
 #include "model/whatif/rewrites.h"
 
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/offload.h"
 #include "model/whatif/recorded_checkpoints.h"
 
@@ -36,9 +37,6 @@ Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
     const auto& [choices, takesAway] = asked;
     if (choices.empty() && !takesAway)
         return RunEdits{};
-    if (takesAway && !choices.empty())
-        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
-            say("ask for the one, or for the other"));
     if (takesAway)
         return withoutCheckpoints(*run.trace, *run.steps);
     return checkpointEdits(*run.trace, *run.steps, choices);
@@ -74,6 +72,40 @@ Result<void> checkOffload(const Scenario& scenario)
     return {};
 }
 
+/// Refused: when tensors are used last is known of the recorded program alone.
+Result<void> checkFree(const Scenario& scenario)
+{
+    if (!changes(scenario, Change::Kind::Free))
+        return {};
+    for (const Change& change : scenario.changes)
+        if (change.spreads() || change.kind == Change::Kind::Checkpoint
+            || change.kind == Change::Kind::Optimizer || change.kind == Change::Kind::Accumulate
+            || change.kind == Change::Kind::Offload)
+            return fail(Error::Kind::Refused,
+                say("nothing tells when tensors are used last with another change of the program: --change "
+                    "'%1' and 'free' do not go together",
+                    change.text),
+                say("ask for the one, or for the other"));
+    return {};
+}
+
+/// Refused: ranks that wait for the last of some micro-steps.
+Result<void> checkAccumulate(const Scenario& scenario)
+{
+    const auto spreading = std::ranges::find_if(scenario.changes, &Change::spreads);
+    std::int64_t microSteps = 1; // of several the last one counts
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Accumulate)
+            microSteps = change.numerator;
+    if (spreading == scenario.changes.end() || microSteps <= 1)
+        return {};
+    return fail(Error::Kind::Refused,
+        say("nothing tells what ranks send each other in micro-steps: --change '%1' and '%2' do not go "
+            "together",
+            spreading->text, "accumulate"),
+        say("ask for the one, or for the other"));
+}
+
 /// What the scenario saves on the host.
 Result<RunEdits> offloadOf(const RecordedRun& run, const Scenario& scenario)
 {
@@ -97,15 +129,6 @@ Result<void> rewriteLines(const RecordedRun& run, const Scenario& scenario, Rewr
     }
     if (!changes(scenario, Change::Kind::Free))
         return {};
-    for (const Change& change : scenario.changes)
-        if (change.spreads() || change.kind == Change::Kind::Checkpoint
-            || change.kind == Change::Kind::Optimizer || change.kind == Change::Kind::Accumulate
-            || change.kind == Change::Kind::Offload)
-            return fail(Error::Kind::Refused,
-                say("nothing tells when tensors are used last with another change of the program: --change "
-                    "'%1' and 'free' do not go together",
-                    change.text),
-                say("ask for the one, or for the other"));
     auto freed = FreedTensors::of(run, scenario.changes);
     if (!freed)
         return Failure(freed.error());
@@ -156,11 +179,26 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
     return optimizer ? optimizer->rewritten(run, all ? 0 : way) : run;
 }
 
+Result<void> goTogether(const Scenario& scenario)
+{
+    if (changes(scenario, Change::Kind::Sequence) && changes(scenario, Change::Kind::Batch))
+        return fail(Error::Kind::Refused,
+            say("recordings tell sizes of another batch, or of other sequences, not of both at once"),
+            hintFor(Lacks::Program));
+    if (const CheckpointChoices asked(scenario); asked.takesAway && !asked.choices.empty())
+        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
+            say("ask for the one, or for the other"));
+    for (const auto check : { &checkOffload, &checkFree, &checkAccumulate })
+        if (auto checked = check(scenario); !checked)
+            return checked;
+    return {};
+}
+
 Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
 {
     Rewrites rewrites;
-    if (const auto goTogether = checkOffload(scenario); !goTogether)
-        return Failure(goTogether.error());
+    if (const auto together = goTogether(scenario); !together)
+        return Failure(together.error());
     if (const auto rewritten = rewriteLines(run, scenario, rewrites); !rewritten)
         return Failure(rewritten.error());
     auto edits = editsOf(run, scenario);
@@ -180,13 +218,6 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
         else if (change.kind == Change::Kind::Accumulate)
             rewrites.microSteps = change.numerator;
     if (rewrites.microSteps > 1) {
-        if (spreading != nullptr)
-            return fail(Error::Kind::Refused,
-                say("nothing tells what ranks send each other in micro-steps: --change '%1' and '%2' do not "
-                    "go "
-                    "together",
-                    spreading->text, "accumulate"),
-                say("ask for the one, or for the other"));
         auto accumulation = Accumulation::of(*run.trace, *run.steps);
         if (!accumulation)
             return Failure(accumulation.error());

@@ -54,7 +54,11 @@ private:
     }
 };
 
-/// Fails where what a change needs is not there.
+/// Whether changes can be asked for together, whatever was recorded: fails, with what to do, where nothing
+/// tells what two of them come to. O(changes squared).
+[[nodiscard]] Result<void> goTogether(const Scenario& scenario);
+
+/// Fails where what a change needs is not there, or where they do not go together.
 [[nodiscard]] Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario);
 
 } // namespace strata::model
