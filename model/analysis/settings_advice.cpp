@@ -46,11 +46,10 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
     return tried;
 }
 
-} // namespace
-
-std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
+/// Of settings `text`, which stand for `stands`: one of them another.
+std::vector<std::string> settingsOn(
+    const ReplayReport& report, const std::string& text, const AllocatorSettings& stands)
 {
-    const std::string& text = report.settingsText;
     const Pairs withoutSplit{ { "expandable_segments", "True" }, { "max_split_size_mb", "" },
         { "max_non_split_rounding_mb", "" } };
     const auto plus = [](Pairs pairs, const char* key, const char* value) {
@@ -67,7 +66,7 @@ std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
         withSettings(text, { { "roundup_power2_divisions", "8" } }),
         withSettings(text, { { "large_segment_size_mb", "64" } }), "" };
     std::vector<std::string> worth;
-    std::vector<AllocatorSettings> known{ report.settings };
+    std::vector<AllocatorSettings> known{ report.settings, stands };
     for (const std::string& candidate : texts) {
         const auto settings = AllocatorSettings::parse(candidate, report.version);
         if (!settings || std::ranges::find(known, *settings) != known.end())
@@ -76,6 +75,19 @@ std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
         worth.push_back(candidate);
     }
     return worth;
+}
+
+} // namespace
+
+std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
+{
+    return settingsOn(report, report.settingsText, report.settings);
+}
+
+std::vector<std::string> settingsWorthTrying(const ReplayReport& report, const std::string& asked)
+{
+    const auto settings = AllocatorSettings::parse(asked, report.version);
+    return settings ? settingsOn(report, asked, *settings) : std::vector<std::string>{};
 }
 
 Result<std::vector<SettingTried>> trySettings(

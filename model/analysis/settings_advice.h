@@ -25,6 +25,10 @@ struct SettingTried {
 /// PyTorch knows, that change something, and that are not known to fail or to do nothing together
 /// (expandable_segments with max_split_size_mb: pytorch issues 119452, 123548).
 [[nodiscard]] std::vector<std::string> settingsWorthTrying(const ReplayReport& report);
+/// The same on top of other settings, which are asked for already; nor the recorded ones. None: what is asked
+/// for are no settings that its version knows.
+[[nodiscard]] std::vector<std::string> settingsWorthTrying(
+    const ReplayReport& report, const std::string& asked);
 
 /// Replays the trace under each of them: the one that reserves least comes first, what refuses a request that
 /// the recording served last. Empty where nothing can be replayed: see whySettingsUntried(). Any thread;

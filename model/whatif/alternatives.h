@@ -23,6 +23,20 @@ namespace strata::model {
 /// with a deep step O(its rows + events).
 [[nodiscard]] std::vector<Scenario> alternativesTo(const RecordedRun& run);
 
+/// A change on top of what is asked for already.
+struct Alternative {
+    Scenario change; ///< alone, as alternativesTo() has it
+    Scenario all; ///< with what is asked for: the one that stands for the same kind goes
+};
+
+/// Which of `singles` (alternativesTo() the run) there are on top of `asked`, each as it is there: half the
+/// batch and twice as much of what is asked for, other settings as one more of those. Left out: what is asked
+/// for, what leads back to the recording, what does not go together with it (goTogether()), and a kind whose
+/// value stays a choice of the user (checkpoints). With nothing asked for: all, as they are. The answer to
+/// each is that to what is asked with --change of it behind, or with its --set instead. O(singles).
+[[nodiscard]] std::vector<Alternative> alternativesOnTop(
+    const RecordedRun& run, const std::vector<Scenario>& singles, const Scenario& asked);
+
 /// The run without the line that leaks most, where all that it asks for stays (but for one of ten, of a step
 /// that is not over): remove=line:LABEL. None: nothing leaks so, or steps work with what stays. O(events +
 /// blocks log steps).
