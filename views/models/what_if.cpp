@@ -44,9 +44,9 @@ std::size_t bytesOf(const WhatIfAnswer& answer)
 }
 
 /// What a row of the table shows of it.
-WhatIfAlternative alternativeOf(const WhatIfAnswer& answer)
+WhatIfAlternative alternativeOf(const model::Scenario& change, const WhatIfAnswer& answer)
 {
-    WhatIfAlternative alternative{ answer.question.scenario, answer.prediction };
+    WhatIfAlternative alternative{ change, answer.prediction, answer.question.scenario };
     if (alternative.prediction)
         alternative.prediction->run.reset();
     return alternative;
@@ -102,11 +102,13 @@ void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& 
         m_kept.clear();
         m_keptBytes = 0;
         m_alternatives.clear();
+        m_triedOn.reset();
         if (run.categories != m_run.categories) {
             m_telling.cancel();
             m_itemsAsked = m_itemsTold = false;
         }
         m_run = run;
+        m_singles.reset();
     }
     if (!sameTrace) {
         Q_EMIT answerChanged();
@@ -132,6 +134,7 @@ void WhatIf::setScenario(model::Scenario scenario)
 {
     m_scenario = std::move(scenario);
     ask();
+    tryAlternatives();
 }
 
 void WhatIf::setSaidItems(std::optional<std::int64_t> items)
@@ -148,6 +151,7 @@ void WhatIf::setSaidLength(std::optional<std::int64_t> length)
 
 void WhatIf::sizesWereSaid()
 {
+    m_singles.reset();
     Q_EMIT itemsChanged();
     ask();
     tryAlternatives();
@@ -334,6 +338,7 @@ void WhatIf::take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer
     if (m_asked == key)
         m_asked.clear();
     Q_EMIT answerChanged();
+    tryAlternatives(); // on top of it
 }
 
 void WhatIf::keep(const QString& key, const std::shared_ptr<const WhatIfAnswer>& answer)
@@ -364,6 +369,7 @@ void WhatIf::tellItems()
             m_run.order = told.order;
             m_run.peaks = told.peaks;
             m_itemsTold = true;
+            m_singles.reset();
             Q_EMIT itemsChanged();
             ask();
             tryAlternatives();
@@ -403,44 +409,63 @@ void WhatIf::readNext()
         });
 }
 
+/// What was tried of another question stays until this one is answered; nobody waits for more of it.
 void WhatIf::tryAlternatives()
 {
-    if (ready() == Ready::Nothing)
+    const auto now = question();
+    if (!now)
         return;
-    std::vector<std::pair<QString, WhatIfQuestion>> questions;
-    QString tried;
+    const bool asks = !m_scenario.changesNothing();
+    if (asks && (waits(*now) || m_answered != now->key())) {
+        if (m_trying.running())
+            m_tried.clear();
+        return m_trying.cancel();
+    }
+    // Without an answer to what is asked nothing has one on top of it.
+    const std::shared_ptr<const WhatIfAnswer> on = asks && m_answer->prediction ? m_answer : nullptr;
     model::RecordedRun run = m_run.recorded(items());
     if (ready() != Ready::All)
         run.steps = nullptr; // batches follow once all of it is known
-    for (const model::Scenario& scenario : model::alternativesTo(run)) {
-        WhatIfQuestion question = questionOf(scenario);
+    if (!m_singles)
+        m_singles = model::alternativesTo(run);
+    struct Asked {
+        model::Scenario change;
+        QString key;
+        WhatIfQuestion question;
+    };
+    std::vector<Asked> all;
+    QString tried = (on ? m_answered : QString()) + QLatin1Char('\n');
+    for (model::Alternative& one :
+        model::alternativesOnTop(run, *m_singles, on ? m_scenario : model::Scenario())) {
+        WhatIfQuestion question = questionOf(one.all);
         if (waits(question))
             continue;
         QString key = question.key();
         tried += key + QLatin1Char('\n');
-        questions.emplace_back(std::move(key), std::move(question));
+        all.push_back({ std::move(one.change), std::move(key), std::move(question) });
     }
+    m_triedOn = on;
     if (std::exchange(m_tried, tried) == tried)
         return;
     m_trying.cancel();
     m_alternatives.clear();
-    std::erase_if(questions, [&](const auto& asked) {
-        const auto kept = m_kept.find(asked.first);
+    std::erase_if(all, [&](const Asked& one) {
+        const auto kept = m_kept.find(one.key);
         if (kept != m_kept.end())
-            m_alternatives.push_back(alternativeOf(*kept->second));
+            m_alternatives.push_back(alternativeOf(one.change, *kept->second));
         return kept != m_kept.end();
     });
     Q_EMIT alternativesChanged();
-    if (questions.empty())
+    if (all.empty())
         return;
-    m_trying.start([this, questions = std::move(questions)](const JobContext& context) {
-        for (const auto& [key, question] : questions) {
-            auto answer = answerOf(question, context.forModel());
+    m_trying.start([this, all = std::move(all)](const JobContext& context) {
+        for (const Asked& one : all) {
+            auto answer = answerOf(one.question, context.forModel());
             if (wasCancelled(*answer))
                 return;
-            context.deliver([this, key = key, answer] {
+            context.deliver([this, change = one.change, key = one.key, answer] {
                 keep(key, answer);
-                m_alternatives.push_back(alternativeOf(*answer));
+                m_alternatives.push_back(alternativeOf(change, *answer));
                 Q_EMIT alternativesChanged();
             });
         }

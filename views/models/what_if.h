@@ -26,12 +26,13 @@ struct WhatIfAnswer {
 
 /// A single change and what it comes to: a row of the table of alternatives.
 struct WhatIfAlternative {
-    model::Scenario scenario;
-    model::Result<model::Prediction> prediction;
+    model::Scenario scenario; ///< the change alone
+    model::Result<model::Prediction> prediction; ///< of `all`
+    model::Scenario all; ///< with what else is asked
 };
 
 /// What the device of a document would come to if something were another: predicts off the GUI thread, keeps
-/// what was answered, and tries the changes that need nothing from anybody.
+/// what was answered, and tries the changes that need nothing from anybody, on top of what is asked.
 ///
 ///     setScenario()  x1.5   x1.6 x1.7  x1.8        as a slider moves
 ///                    |                 |
@@ -99,8 +100,11 @@ public:
     [[nodiscard]] const std::shared_ptr<const WhatIfAnswer>& answer() const { return m_answer; }
     [[nodiscard]] bool working() const; ///< a newer answer comes
     [[nodiscard]] bool reading() const { return m_reading.running(); } ///< a further recording
-    /// Of model::alternativesTo(), as they come; more may come while trying().
+    /// Of model::alternativesOnTop(), as they come; more may come while trying().
     [[nodiscard]] const std::vector<WhatIfAlternative>& alternatives() const { return m_alternatives; }
+    /// What they are on top of: the last question that was answered to the end, as answer() tells. nullptr:
+    /// of the recording itself, where nothing is asked, or where that has no answer.
+    [[nodiscard]] const std::shared_ptr<const WhatIfAnswer>& alternativesOn() const { return m_triedOn; }
     [[nodiscard]] bool trying() const { return m_trying.running(); }
     /// The question as it stands now; none where ready() says Nothing.
     [[nodiscard]] std::optional<WhatIfQuestion> question() const;
@@ -151,7 +155,9 @@ private:
     std::map<QString, std::shared_ptr<const WhatIfAnswer>> m_kept; // by command lines
     std::size_t m_keptBytes = 0; // of runs
     std::vector<WhatIfAlternative> m_alternatives;
-    QString m_tried; // what m_alternatives are of
+    std::shared_ptr<const WhatIfAnswer> m_triedOn; // what they are on top of
+    QString m_tried; // what m_alternatives are of; empty: not of all
+    std::optional<std::vector<model::Scenario>> m_singles; // of m_run with items(); none: not looked for yet
     BackgroundJob m_predicting{ Earlier::Finish, BackgroundJob::Thread::Beside };
     BackgroundJob m_telling{ Earlier::Stop, BackgroundJob::Thread::Beside };
     BackgroundJob m_reading{ Earlier::Stop, BackgroundJob::Thread::Beside };

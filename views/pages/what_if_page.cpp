@@ -2,6 +2,7 @@
 #include "views/pages/what_if_page.h"
 
 #include "views/models/what_if_curves.h"
+#include "views/models/what_if_words.h"
 #include "views/pages/what_if_areas.h"
 #include "views/pages/what_if_confirm_panel.h"
 #include "views/pages/what_if_confirmed_card.h"
@@ -36,6 +37,13 @@ namespace strata::views {
 namespace {
 
 constexpr int kChangesWidth = 344, kSmallHeight = 680; // before scaling
+
+/// What is asked, where it is short.
+QString onTopText(const model::Scenario& asked)
+{
+    constexpr std::size_t kNamed = 4;
+    return asked.changes.size() <= kNamed ? text::scenario(asked) : WhatIfPage::tr("all that is asked");
+}
 
 } // namespace
 
@@ -173,8 +181,11 @@ void WhatIfPage::showAbout()
         about = tr("Without an answer it is not known what becomes of blocks.");
     else if (below == Blocks && answer && answer->prediction->uses.empty())
         about = tr("Nothing changes: the program asks for the same blocks.");
-    else if (below == Alternatives && !m_whatIf.scenario().changesNothing())
-        about = tr("Each of these alone: instead of what is asked, not on top of it.");
+    else if (below == Alternatives && m_whatIf.alternativesOn())
+        about
+            = tr("Each of these on top of %1.").arg(onTopText(m_whatIf.alternativesOn()->question.scenario));
+    else if (below == Alternatives && isRefused && !m_whatIf.scenario().changesNothing())
+        about = tr("What is asked has no estimate: each of these alone, instead of it.");
     m_about->setText(about);
     m_about->setVisible(!about.isEmpty());
 }
@@ -279,7 +290,7 @@ void WhatIfPage::takeAlternative(std::uint32_t row)
 {
     const auto source = std::dynamic_pointer_cast<const AlternativesTable>(table(Alternatives).source());
     if (source && row < source->rowCount())
-        setScenario(source->alternative(row).scenario);
+        setScenario(source->alternative(row).all);
 }
 
 void WhatIfPage::showAnswer()
@@ -360,10 +371,13 @@ void WhatIfPage::showAlternatives()
     const auto& all = m_whatIf.alternatives();
     const auto answered
         = std::ranges::find_if(all, [](const WhatIfAlternative& one) { return one.prediction.has_value(); });
-    const std::int64_t recorded
-        = answered != all.end() ? answered->prediction->recorded.reservedBytesPeak : 0;
+    const auto& on = m_whatIf.alternativesOn();
+    const std::int64_t stands = on ? on->prediction->neededBytes()
+        : answered != all.end()    ? answered->prediction->recorded.reservedBytesPeak
+                                   : 0;
     table(Alternatives)
-        .setSource(all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, recorded));
+        .setSource(
+            all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, stands, on != nullptr));
     showTexts();
 }
 

@@ -27,7 +27,7 @@ class WhatIfPlanPanel;
 
 /// What the peak would be, and whether it would fit, if something were another: changes as cards at the left,
 /// at the right what they come to together: peaks, and memory over the run; below that single changes and
-/// what each of them would save, plans, and what confirms.
+/// what each of them would save on top, plans, and what confirms.
 class WhatIfPage : public Page {
     Q_OBJECT
 public:

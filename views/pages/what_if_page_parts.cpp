@@ -28,7 +28,7 @@ QStringList WhatIfPage::belowWords()
 
 QList<Segmented::Choice> WhatIfPage::belowChoices()
 {
-    return { { tr("Alternatives"), tr("Single changes and what each of them saves (B: the next)") },
+    return { { tr("Alternatives"), tr("One more change each, and what it saves (B: the next)") },
         { tr("Peaks"), tr("The figures of the picture (B: the next)") },
         { tr("Cards"), tr("Cards of the catalogue, and what would be left over on each (B: the next)") },
         { tr("Blocks"), tr("What became of which blocks (B: the next)") },
@@ -109,7 +109,7 @@ QWidget* WhatIfPage::makeAnswer()
     m_list->setAccessibleName(tr("Shown below"));
     connect(m_list, &QComboBox::activated, this, [this](int below) { setBelow(static_cast<Below>(below)); });
     column->addWidget(new ChoiceRow(*m_choice, *m_list));
-    const QString names[] = { tr("Single changes and what they come to"), tr("Peaks"),
+    const QString names[] = { tr("One more change each, and what it comes to"), tr("Peaks"),
         tr("Cards of the catalogue"), tr("What became of blocks") };
     for (const QString& name : names) {
         auto* table = new PlainTableView;

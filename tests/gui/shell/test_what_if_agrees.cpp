@@ -165,6 +165,45 @@ protected:
         EXPECT_EQ(told["refused"].get<std::string>(), error.text());
     }
 
+    /// Each row of the table, against what is asked.
+    void agreesOnAlternatives(const model::Scenario& asked)
+    {
+        const auto told = [&](const model::Scenario& one) {
+            std::vector<std::string> words{ "--device", std::to_string(trace().device()) };
+            for (const model::Change& change : one.changes)
+                words.insert(words.end(), { "--change", change.text });
+            if (one.settings)
+                words.insert(words.end(), { "--set", *one.settings });
+            if (one.capacityBytes)
+                words.insert(words.end(), { "--capacity", std::to_string(*one.capacityBytes) });
+            if (!one.changes.empty())
+                words.insert(words.end(), { "--batch-of", "8" });
+            return json("whatif", words)["devices"][0];
+        };
+        const auto needed = [](const Json& device) {
+            return device["predicted"].is_null() ? device["interval"]["reserved_bytes_peak"][1].get<qint64>()
+                                                 : device["predicted"]["reserved_bytes_peak"].get<qint64>();
+        };
+        const qint64 stands = asked.changesNothing()
+            ? told({})["recorded"]["reserved_bytes_peak"].get<qint64>()
+            : needed(told(asked));
+        for (const QString& row : rows(page().table(WhatIfPage::Alternatives))) {
+            if (row.contains(QStringLiteral(",,")))
+                continue; // refused
+            const QString name = row.section(QLatin1Char(','), 0, -4).remove(QLatin1Char('"'));
+            const QStringList figures = row.section(QLatin1Char(','), -3).split(QLatin1Char(','));
+            model::Scenario all = asked;
+            if (name.startsWith(QStringLiteral("settings=")))
+                all.settings = name.section(QLatin1Char('='), 1).toStdString();
+            else
+                all.changes.push_back(*model::Change::parse(name.toStdString()));
+            const Json device = told(all);
+            EXPECT_EQ(figures[0].toLongLong(), needed(device)) << qPrintable(row);
+            EXPECT_EQ(figures[1].toLongLong(), stands - needed(device)) << qPrintable(row);
+            EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
+        }
+    }
+
     /// What the page says of what it is asked now is what the command that it gives prints.
     void agrees()
     {
@@ -217,30 +256,23 @@ TEST_P(WhatIfAgrees, InSingleChanges)
 {
     page().card<WhatIfBatchCard>().recorded().setValue(8);
     settle();
-    const PlainTableView& table = page().table(WhatIfPage::Alternatives);
-    for (const QString& row : rows(table)) {
-        if (row.contains(QStringLiteral(",,")))
-            continue; // refused
-        const QString change = row.section(QLatin1Char(','), 0, -4);
-        const QStringList figures = row.section(QLatin1Char(','), -3).split(QLatin1Char(','));
-        const QString name = QString(change).remove(QLatin1Char('"'));
-        const bool isBatch = name.startsWith(QStringLiteral("batch="));
-        const bool isSettings = name.startsWith(QStringLiteral("settings="));
-        const Json told = !isSettings && !isBatch
-            ? json("whatif", { "--device", std::to_string(trace().device()), "--change", name.toStdString() })
-            : isBatch ? json("whatif",
-                  { "--device", std::to_string(trace().device()), "--change", name.toStdString(),
-                      "--batch-of", "8" })
-                      : json("whatif",
-                          { "--device", std::to_string(trace().device()), "--set",
-                              name.section(QLatin1Char('='), 1).toStdString() });
-        const Json& device = told["devices"][0];
-        const qint64 needed = device["predicted"].is_null()
-            ? device["interval"]["reserved_bytes_peak"][1].get<qint64>()
-            : device["predicted"]["reserved_bytes_peak"].get<qint64>();
-        EXPECT_EQ(figures[0].toLongLong(), needed) << qPrintable(row);
-        EXPECT_EQ(figures[1].toLongLong(), device["recorded"]["reserved_bytes_peak"].get<qint64>() - needed);
-        EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
+    agreesOnAlternatives({});
+}
+
+/// Each row is what the command says with its change behind those that are asked.
+TEST_P(WhatIfAgrees, InChangesOnTopOfWhatIsAsked)
+{
+    page().card<WhatIfBatchCard>().recorded().setValue(8);
+    settle();
+    for (const model::Scenario& asked : { model::Scenario{ .changes = { *model::Change::parse("batch=12") },
+                                                           .settings = {},
+                                                           .capacityBytes = std::int64_t{ 12 } << 30 },
+             model::Scenario{
+                 .changes = {}, .settings = "garbage_collection_threshold:0.8", .capacityBytes = {} } }) {
+        page().setScenario(asked);
+        settle();
+        if (page().whatIf().alternativesOn()) // else it has no estimate
+            agreesOnAlternatives(asked);
     }
 }
 

@@ -146,6 +146,86 @@ TEST_F(WhatIfTest, SingleChangesAreTriedWithoutBeingAsked)
     EXPECT_EQ(std::ranges::count_if(m_whatIf.alternatives(), isBatch), 1);
 }
 
+TEST_F(WhatIfTest, SingleChangesAreOnTopOfWhatIsAsked)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    m_whatIf.setSaidItems(8);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_FALSE(m_whatIf.alternativesOn());
+    const std::size_t alone = m_whatIf.alternatives().size();
+    model::Scenario asked = changeOf("batch=12");
+    asked.settings = "max_split_size_mb:100";
+    asked.capacityBytes = std::int64_t{ 12 } << 30;
+    m_whatIf.setScenario(asked);
+    EXPECT_FALSE(m_whatIf.alternativesOn()); // until that is answered, those before stay
+    EXPECT_EQ(m_whatIf.alternatives().size(), alone);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_EQ(m_whatIf.alternativesOn(), m_whatIf.answer());
+    ASSERT_GE(m_whatIf.alternatives().size(), 4u);
+    QStringList batches;
+    for (const WhatIfAlternative& of : m_whatIf.alternatives()) {
+        EXPECT_EQ(of.all.capacityBytes, asked.capacityBytes);
+        ASSERT_EQ(of.all.changes.size(), 1u);
+        if (of.scenario.settings) {
+            EXPECT_EQ(of.all.settings, of.scenario.settings);
+            EXPECT_EQ(of.all.changes.front().text, "batch=12");
+        } else {
+            EXPECT_EQ(of.all.settings, asked.settings);
+            batches << QString::fromStdString(of.all.changes.front().text);
+        }
+        const auto want = direct(of.all, 8);
+        ASSERT_EQ(want.has_value(), of.prediction.has_value());
+        if (want) {
+            EXPECT_EQ(of.prediction->predicted, want->predicted);
+            EXPECT_EQ(of.prediction->neededBytes(), want->neededBytes());
+        }
+    }
+    batches.sort();
+    EXPECT_EQ(batches, (QStringList{ QStringLiteral("batch=24"), QStringLiteral("batch=6") }));
+    // Who takes one has its answer already, and the recording its own.
+    m_whatIf.setScenario(m_whatIf.alternatives().back().all);
+    EXPECT_FALSE(m_whatIf.working());
+    m_whatIf.setScenario({});
+    EXPECT_FALSE(m_whatIf.alternativesOn());
+    EXPECT_FALSE(m_whatIf.trying());
+    EXPECT_EQ(m_whatIf.alternatives().size(), alone);
+}
+
+TEST_F(WhatIfTest, NobodyWaitsForChangesOnTopOfWhatIsNoLongerAsked)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    m_whatIf.setSaidItems(8);
+    m_whatIf.setScenario(settingsOf("max_split_size_mb:100"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return m_whatIf.alternativesOn() && m_whatIf.trying(); }, 20'000));
+    const std::size_t before = m_whatIf.alternatives().size();
+    m_whatIf.setScenario(settingsOf("max_split_size_mb:200"));
+    EXPECT_FALSE(m_whatIf.trying());
+    m_whatIf.setScenario(settingsOf("max_split_size_mb:100")); // it goes on
+    EXPECT_TRUE(m_whatIf.trying());
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_GT(m_whatIf.alternatives().size(), before);
+    for (int size = 101; size <= 120; ++size)
+        m_whatIf.setScenario(settingsOf(("max_split_size_mb:" + std::to_string(size)).c_str()));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_TRUE(m_whatIf.alternativesOn());
+    EXPECT_EQ(m_whatIf.alternativesOn()->question.scenario.settings, "max_split_size_mb:120");
+    for (const WhatIfAlternative& of : m_whatIf.alternatives())
+        EXPECT_EQ(of.all.settings, of.scenario.settings ? *of.scenario.settings : "max_split_size_mb:120");
+}
+
+TEST_F(WhatIfTest, WhatHasNoEstimateHasNothingOnTop)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    const std::size_t alone = m_whatIf.alternatives().size();
+    m_whatIf.setScenario(changeOf("amp=bf16"));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_FALSE(m_whatIf.answer()->prediction);
+    EXPECT_FALSE(m_whatIf.alternativesOn());
+    EXPECT_EQ(m_whatIf.alternatives().size(), alone);
+    for (const WhatIfAlternative& of : m_whatIf.alternatives())
+        EXPECT_TRUE(of.all.changes.empty());
+}
+
 TEST_F(WhatIfTest, WithoutItemsABatchIsRefused)
 {
     ASSERT_NO_FATAL_FAILURE(open(sample()));

@@ -155,10 +155,13 @@ TEST_F(WhatIfPageTest, SaysWhatIsBelowOrWhyNothingIs)
     m_page.setBelow(WhatIfPage::Peaks);
     EXPECT_TRUE(m_page.aboutText().isEmpty());
     m_page.setBelow(WhatIfPage::Alternatives);
-    EXPECT_TRUE(
-        m_page.aboutText().startsWith(QStringLiteral("Each of these alone: instead of what is asked")));
+    EXPECT_EQ(m_page.aboutText(),
+        QStringLiteral("What is asked has no estimate: each of these alone, instead of it."));
     m_page.setScenario({});
     EXPECT_TRUE(m_page.aboutText().isEmpty());
+    m_page.setScenario({ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(m_page.aboutText(), QStringLiteral("Each of these on top of expandable_segments:True."));
 }
 
 TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
@@ -271,6 +274,8 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
     bool batches = false, others = false;
     for (std::uint32_t row = 0; row < source->rowCount(); ++row) {
         const model::Scenario wanted = source->alternative(row).scenario;
+        m_page.setScenario({}); // else the next one would be on top of the last
+        ASSERT_NO_FATAL_FAILURE(settle());
         Q_EMIT table.sourceRowOpened(row);
         ASSERT_EQ(scenario().changes.size(), wanted.changes.size());
         EXPECT_EQ(scenario().settings, wanted.settings);
@@ -290,6 +295,35 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
         EXPECT_EQ(answer.prediction->neededBytes(), source->alternative(row).prediction->neededBytes());
     }
     EXPECT_TRUE(batches && others);
+}
+
+TEST_F(WhatIfPageTest, AnAlternativeIsTakenOnTopOfWhatIsAsked)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    batch().recorded().setValue(8);
+    batch().asked().setValue(12);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const PlainTableView& table = m_page.table(WhatIfPage::Alternatives);
+    const auto source = std::dynamic_pointer_cast<const AlternativesTable>(table.source());
+    ASSERT_TRUE(source);
+    EXPECT_EQ(source->columns()[0].title, QStringLiteral("One more change, on top of what is asked"));
+    std::uint32_t row = 0;
+    while (row < source->rowCount() && !source->alternative(row).scenario.settings)
+        ++row;
+    ASSERT_LT(row, source->rowCount());
+    const WhatIfAlternative& wanted = source->alternative(row);
+    std::string line;
+    source->appendCsv(line, row);
+    const std::int64_t saved = prediction().neededBytes() - wanted.prediction->neededBytes();
+    EXPECT_NE(line.find("," + std::to_string(saved) + ","), std::string::npos) << line;
+    m_page.takeAlternative(row);
+    ASSERT_EQ(scenario().changes.size(), 1u);
+    EXPECT_EQ(scenario().changes.front().text, "batch=12");
+    EXPECT_EQ(scenario().settings, wanted.scenario.settings);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(prediction().neededBytes(), wanted.prediction->neededBytes());
+    EXPECT_EQ(m_page.aboutText(),
+        QStringLiteral("Each of these on top of batch=12, %1.").arg(text::utf8(*wanted.scenario.settings)));
 }
 
 TEST_F(WhatIfPageTest, ColumnsAreWideEnoughAfterOneFileFollowsAnother)

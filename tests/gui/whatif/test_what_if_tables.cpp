@@ -24,7 +24,8 @@ WhatIfAlternative alternative(const char* settings, std::int64_t reserved, bool 
     if (point)
         prediction.predicted = model::PeakFigures{ 8 * kGiB, 8 * kGiB, reserved };
     prediction.exact = point;
-    return { { .changes = {}, .settings = settings, .capacityBytes = {} }, prediction };
+    const model::Scenario scenario{ .changes = {}, .settings = settings, .capacityBytes = {} };
+    return { scenario, prediction, scenario };
 }
 
 std::string csv(const PlainTable& table)
@@ -57,6 +58,18 @@ TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
     EXPECT_EQ(table.cell(2, AlternativesTable::Sureness).note,
         QStringLiteral("runs out of memory; exact, by replay"));
     EXPECT_EQ(table.cell(3, AlternativesTable::Sureness).note, QStringLiteral("nothing supports an answer"));
+}
+
+TEST(AlternativesTable, OnTopOfWhatIsAskedItIsComparedWithThat)
+{
+    WhatIfAlternative both = alternative("a:1", 7 * kGiB);
+    both.all.changes.push_back(*model::Change::parse("batch=16"));
+    const AlternativesTable table({ both }, 9 * kGiB, true);
+    EXPECT_EQ(csv(table),
+        "change,reserved_bytes_peak,saved_bytes,sureness\n"
+        "settings=a:1,7516192768,2147483648,exact\n");
+    EXPECT_EQ(table.cell(0, AlternativesTable::Change).text, QStringLiteral("a:1")); // the one more
+    EXPECT_NE(table.columns()[0].title, AlternativesTable({ both }, 9 * kGiB).columns()[0].title);
 }
 
 TEST(AlternativesTable, WhatServesARefusedRequestSaysNoMore)

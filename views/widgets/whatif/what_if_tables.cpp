@@ -35,23 +35,29 @@ TableCell signedCell(std::int64_t bytes)
 } // namespace
 
 AlternativesTable::AlternativesTable(
-    std::vector<WhatIfAlternative> alternatives, std::int64_t recordedBytesPeak)
+    std::vector<WhatIfAlternative> alternatives, std::int64_t standsBytesPeak, bool isOnTop)
     : PlainTable({
-        { { tr("Single change, against the recording"),
-              tr("Alone, and nothing else. Enter or a double click takes it"),
+        { { isOnTop ? tr("One more change, on top of what is asked")
+                    : tr("Single change, against the recording"),
+              isOnTop ? tr("With what is asked; another batch, optimizer or setting instead of that which is "
+                           "asked. Enter or a double click takes it too")
+                      : tr("Alone, and nothing else. Enter or a double click takes it"),
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "change" },
         { { tr("Reserved peak"), tr("That it would come to; where there are bounds alone, the higher one"),
               kSizeSample, true, kUnit },
             "reserved_bytes_peak" },
-        { { tr("Saved"), tr("Of the reserved peak that was recorded"), kSizeSample, true, tr("MiB more") },
+        { { tr("Saved"),
+              isOnTop ? tr("Of the reserved peak that what is asked comes to")
+                      : tr("Of the reserved peak that was recorded"),
+              kSizeSample, true, tr("MiB more") },
             "saved_bytes" },
         { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
               QStringLiteral("runs out of memory; an estimate, by recordings"), false },
             "sureness" },
     })
     , m_alternatives(std::move(alternatives))
-    , m_recorded(recordedBytesPeak)
+    , m_stands(standsBytesPeak)
 {
     // What refuses a request, and what has no answer, comes last.
     std::ranges::stable_sort(m_alternatives, {}, [](const WhatIfAlternative& of) {
@@ -66,7 +72,7 @@ std::optional<std::int64_t> AlternativesTable::figure(std::uint32_t row, int col
     if (!prediction || (column != Reserved && column != Saved))
         return std::nullopt;
     const std::int64_t needed = prediction->neededBytes();
-    return column == Reserved ? needed : m_recorded - needed;
+    return column == Reserved ? needed : m_stands - needed;
 }
 
 std::string AlternativesTable::text(std::uint32_t row, int column) const

@@ -14,13 +14,15 @@
 namespace strata::views {
 
 /// The single changes of a what-if and what they come to, the one that saves most first; a row is one of
-/// them, in that order.
+/// them, in that order. They are of the recording, or on top of what is asked.
 class AlternativesTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(AlternativesTable)
 public:
     enum Place { Change, Reserved, Saved, Sureness };
 
-    AlternativesTable(std::vector<WhatIfAlternative> alternatives, std::int64_t recordedBytesPeak);
+    /// `standsBytesPeak`: what is reserved without any of them.
+    AlternativesTable(
+        std::vector<WhatIfAlternative> alternatives, std::int64_t standsBytesPeak, bool isOnTop = false);
     [[nodiscard]] std::uint32_t rowCount() const override
     {
         return static_cast<std::uint32_t>(m_alternatives.size());
@@ -37,7 +39,7 @@ private:
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
 
     std::vector<WhatIfAlternative> m_alternatives;
-    std::int64_t m_recorded;
+    std::int64_t m_stands;
 };
 
 /// The figures of a PeakChart: requested, allocated and reserved, a row each.
