@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/spread_run.h"
 
+#include "model/trace/roles.h"
 #include "model/whatif/data_parallel.h"
 #include "model/whatif/fully_sharded.h"
 #include "model/whatif/step_edits.h"
@@ -33,6 +34,15 @@ bool isDataParallel(const Recording& recording)
                 "torch/nn/parallel/distributed.py"))
             return true;
     return false;
+}
+
+/// Parameters lie on more than one GPU: ranks share what is on all of them, and one alone does not tell it.
+bool isOfSeveralGpus(const Recording& recording)
+{
+    return std::ranges::count_if(recording.devices, [&](const DeviceRecording& device) {
+        return std::ranges::any_of(RoleListings::of(recording, device.device),
+            [](const RoleListing& listing) { return listing.kind == wire::RoleKind::Parameter; });
+    }) > 1;
 }
 
 /// An optimizer that has nothing on the device.
@@ -91,6 +101,11 @@ Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding
         return fail(Error::Kind::Refused,
             say("the recorded program has its model in DistributedDataParallel already"),
             say("record the program without it; zero1=N spreads its optimizers, too"));
+    if (isOfSeveralGpus(run.trace->recording()))
+        return fail(Error::Kind::Refused,
+            say("nothing tells what ranks with several GPUs each come to: the model of the program lies on "
+                "several"),
+            say("record the program with its model on one GPU"));
     if (sharding.kind == Sharding::Kind::Fsdp)
         return fullySharded(run, *optimizers, sharding);
     SpreadRun spread;

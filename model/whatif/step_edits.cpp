@@ -111,15 +111,27 @@ Result<RunEdits> orRefused(RunEdits edits)
 Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
 {
     Sentence why;
+    const DeepStep* other = nullptr; // of another GPU
     if (const auto* const part = trace.recording().parts.find<DeepSteps>())
         for (const DeepStep& step : part->steps) {
-            if (step.device != trace.device())
+            if (step.device != trace.device()) {
+                other = &step;
                 continue;
+            }
             const DeepCheck check = checkDeepStep(trace, step);
             if (isUsable(step, check))
                 return &step;
             why = sayDeepCheck(step, check, trace.recording().strings);
         }
+    if (why.empty() && other != nullptr) // a step that both took part in is told of the first
+        why = other->unusable.valid() ? say("it is not to be used: %1",
+                  verbatim(std::string(trace.recording().strings[other->unusable])))
+                                      : say("it is of GPU %1 alone", std::int64_t{ other->device });
+    if (const std::size_t devices = trace.recording().devices.size(); !why.empty() && devices > 1)
+        return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
+            say("what a step on several GPUs comes to, the program itself tells: --confirm -- COMMAND, or "
+                "strata dryrun --devices %1 --change",
+                static_cast<std::int64_t>(devices)));
     if (!why.empty())
         return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
             say("record another step of the training: strata record --deep-step 5 -- COMMAND"));

@@ -268,6 +268,8 @@ Exit codes:
                 return refused(file, told.error(), out, err);
             if (!told)
                 return model::Failure(told.error());
+            if (told->refused && traces->size() > 1)
+                told->refused = refusedOf(trace->device(), *told->refused);
             if (told->refused && !m_confirms)
                 return refused(file, *told->refused, out, err);
             told->plan = planned.plan;

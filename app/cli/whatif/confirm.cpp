@@ -187,6 +187,9 @@ public:
         m_options.device = std::move(card);
         for (const ConfirmAsked::Device& device : asked.devices)
             m_options.devices = std::max(m_options.devices, device.trace->device() + 1);
+        for (const model::DeviceRecording& device : recording.devices) // of which some are asked about
+            if (!asked.command.empty())
+                m_options.devices = std::max(m_options.devices, device.device + 1);
         m_options.steps = asked.steps;
         m_options.record = false;
         m_options.json = true; // what the program prints goes to stderr

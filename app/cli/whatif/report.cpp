@@ -106,7 +106,11 @@ void writeStepTime(JsonWriter& json, const std::optional<model::PredictedStepTim
 void writeDevice(JsonWriter& json, const WhatIfTold& told)
 {
     const Prediction& prediction = told.prediction;
-    json.beginObject().member("device", told.device);
+    json.beginObject().member("device", told.device).key("evidence");
+    if (told.refused)
+        json.null();
+    else
+        json.value(model::evidenceWord(prediction.evidence));
     writeFigures(json, "recorded", prediction.recorded);
     writeFigures(json, "predicted", prediction.predicted);
     if (told.refused)
@@ -338,6 +342,15 @@ std::string scenarioName(const model::Scenario& scenario)
 std::int64_t neededBytes(const WhatIfTold& told)
 {
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
+}
+
+model::Error refusedOf(int device, const model::Error& error)
+{
+    model::Error named = error;
+    named.what = model::say("of GPU %1: %2", std::int64_t{ device }, error.what);
+    named.hint = error.hint.empty() ? model::say("ask of another GPU, with --device")
+                                    : model::say("%1; or ask of another GPU, with --device", error.hint);
+    return named;
 }
 
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,

@@ -47,6 +47,9 @@ struct WhatIfTold {
 /// checkpointed; "nothing changed".
 [[nodiscard]] std::string scenarioName(const model::Scenario& scenario);
 
+/// Why one of several GPUs has no answer, where others may have one: a module, or a line, is of some of them.
+[[nodiscard]] model::Error refusedOf(int device, const model::Error& error);
+
 /// The document of contracts: `refused` empty: it is not.
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused);
