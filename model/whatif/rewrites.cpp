@@ -215,6 +215,9 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
             return Failure(accumulation.error());
         rewrites.accumulation = std::move(*accumulation);
     }
+    if (spreading != nullptr && spreading->kind == Change::Kind::Fsdp)
+        if (const auto taken = takesParts(run, last); !taken)
+            return Failure(taken.error());
     if (spreading != nullptr) {
         auto spread = spreading->sharding().and_then(
             [&](const Sharding& sharding) { return SpreadRun::of(run, sharding); });
@@ -222,9 +225,6 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
             return Failure(spread.error());
         rewrites.spread = std::move(*spread);
     }
-    if (spreading != nullptr && spreading->kind == Change::Kind::Fsdp)
-        if (const auto taken = takesParts(run, last); !taken)
-            return Failure(taken.error());
     const bool shards = rewrites.spread && rewrites.spread->shardOf;
     const bool optimizerIsOnHost = isOnHost(scenario, true);
     if (last == nullptr && !shards && !optimizerIsOnHost)

@@ -158,6 +158,24 @@ TEST(OptimizerRewrite, PutsOneWithEightBitStates)
         << doubles.refusal("AdamW8bit");
 }
 
+TEST(OptimizerRewrite, RefusesPartsOfParametersWhereOneRaises)
+{
+    const auto refusal = [](const char* recorded, const std::vector<const char*>& changes) {
+        Training t(recorded);
+        Scenario scenario;
+        for (const char* change : changes)
+            scenario.changes.push_back(Change::parse(change).value());
+        const auto answer = predict({ t.run() }, scenario);
+        return answer ? std::string() : answer.error().what.text();
+    };
+    EXPECT_THAT(refusal("SGD", { "fsdp=2", "optimizer=AdamW8bit" }),
+        testing::StartsWith("AdamW8bit of bitsandbytes"));
+    EXPECT_THAT(refusal("SGD8bit", { "fsdp=2" }), testing::StartsWith("SGD8bit of bitsandbytes"));
+    EXPECT_THAT(refusal("SGD8bit", { "fsdp=2", "optimizer=AdamW" }),
+        testing::Not(testing::HasSubstr("bitsandbytes")));
+    EXPECT_EQ(refusal("SGD8bit", { "optimizer=AdamW" }), "");
+}
+
 TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
 {
     Training t;
