@@ -167,8 +167,9 @@ def write(arguments, python, rows):
              "The truth is the same program run with the other optimizer: real PyTorch, real autograd, its real allocator on the simulated device.",
              "Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md); optimizers are drawn among %d ways" % len(OPTIMIZERS),
              "to choose one of torch.optim and %d to choose one of bitsandbytes. Errors are in percent of the truth, over answers in which the" % len(EIGHT_BIT),
-             "change moves the figure by 1 % or more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores.", "",
-             *test_whatif.table(["where the true peak is", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th"],
+             "change moves the figure by 1 % or more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores. Answers about",
+             "optimizers of bitsandbytes stand apart.", "",
+             *test_whatif.table(["answers", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th"],
                                 rows), ""]
     with open(arguments.write, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
