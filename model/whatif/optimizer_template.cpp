@@ -279,10 +279,10 @@ const OptimizerTemplates& OptimizerTemplates::builtIn()
 
 std::string OptimizerTemplates::names() const
 {
-    std::vector<std::string> names;
+    std::vector<std::string> ofTorch, others;
     for (const auto& [name, known] : m_classes)
-        names.push_back(name);
-    return listed(names);
+        (known.package.empty() ? ofTorch : others).push_back(name);
+    return listed(ofTorch) + ", and of bitsandbytes " + listed(others);
 }
 
 Failure OptimizerTemplates::refuse(const Untold& untold) const

@@ -112,7 +112,8 @@ public:
     /// Of one on the host: it asks nothing of the device.
     [[nodiscard]] static const OptimizerTemplate& onHost();
     [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
-    [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... and SGD"
+    /// "Adadelta, Adam, ... and SGD, and of bitsandbytes Adam8bit, ... and SGD8bit"
+    [[nodiscard]] std::string names() const;
 
 private:
     OptimizerTemplates();
