@@ -350,16 +350,28 @@ def read_value(text):
 
 
 def replace_optimizer(wanted):
-    """Another optimizer of torch.optim over the same groups, with their learning rates and weight decays."""
+    """Another optimizer of torch.optim, or of bitsandbytes, over the same groups, with their learning rates and weight decays."""
     name, *given = wanted.split(",")
     given = {key: read_value(value) for key, value in (item.split("=", 1) for item in given)}
-    replaced = []
+    replaced, missing = [], []
+
+    def among(module, base):
+        return next((known for known in vars(module).values()
+                     if inspect.isclass(known) and issubclass(known, base) and known.__name__.lower() == name.lower()), None)
 
     def find(torch_optim, base):
-        for known in vars(torch_optim).values():
-            if inspect.isclass(known) and issubclass(known, base) and known.__name__.lower() == name.lower():
-                return known
-        raise RuntimeError(f"--change optimizer={name}: torch.optim has no such optimizer")
+        if found := among(torch_optim, base):
+            return found
+        try:
+            import bitsandbytes.optim
+        except ImportError as error:
+            missing.append(f"--change optimizer={name}: torch.optim has no such optimizer, and bitsandbytes, which may have it, is not there "
+                           f"({error}): {sys.executable} -m pip install bitsandbytes")
+            raise RuntimeError(missing[-1]) from None
+        if found := among(bitsandbytes.optim, base):
+            return found
+        missing.append(f"--change optimizer={name}: neither torch.optim nor bitsandbytes {bitsandbytes.__version__} has such an optimizer")
+        raise RuntimeError(missing[-1])
 
     def patch_optimizer(module):
         base = module.Optimizer
@@ -402,6 +414,8 @@ def replace_optimizer(wanted):
         base.__new__ = new
 
     def at_end():
+        if missing:
+            return missing[0]
         return None if replaced else f"--change optimizer={name}: the program made no optimizer"
     return {"torch.optim.optimizer": patch_optimizer}, at_end
 

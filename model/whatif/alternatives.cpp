@@ -157,7 +157,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
         if (RoleListings::of(trace.recording(), trace.device()).empty())
             return {};
         return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
-            "RMSprop", "Adagrad" };
+            "AdamW8bit", "Adam8bit", "RMSprop", "Adagrad" };
     case Change::Kind::Offload: {
         std::vector<std::string> values;
         if (usableDeepStep(trace)) {

@@ -78,9 +78,10 @@ private:
                 std::iota(groups.begin(), groups.end(), 0U);
             }
             const OptimizerTemplate& made = chosen != nullptr ? *chosen : *m_matches[i].made;
+            const std::int64_t least = chosen != nullptr ? m_choice->least : m_matches[i].least;
             const OptimizerShard shard
                 = m_shardOf ? m_shardOf(optimizer, groups) : OptimizerShard{ optimizer, std::move(groups) };
-            auto parts = model::partsOf(made, shard.optimizer, shard.groups);
+            auto parts = model::partsOf(made, shard.optimizer, shard.groups, least);
             if (!parts)
                 return false;
             if (isLikeliest && (!m_matches[i].known || *parts != m_did[i]))
@@ -139,14 +140,17 @@ private:
     void giveReason(const TorchVersion& recorded)
     {
         const std::string& templates = OptimizerTemplates::builtIn().torchVersion();
+        const std::string package = m_choice ? m_choice->package : std::string();
         const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
         if (isOnHost())
             m_rewrite.m_reason
                 = say("an estimate: all that the recorded optimizer asked for counts as lying on the host");
         else if (const auto version = TorchVersion::parse(templates); version && *version != recorded)
-            m_rewrite.m_reason
-                = say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
-                    version->text(), recorded.text());
+            m_rewrite.m_reason = package.empty()
+                ? say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
+                    version->text(), recorded.text())
+                : say("an estimate: the optimizer does as that of %1 with PyTorch %2, where %3 was recorded",
+                    package, version->text(), recorded.text());
         else if (unknown != m_matches.end())
             m_rewrite.m_reason
                 = say("an estimate: %1, which was recorded, does not do what is known of it; all "
@@ -163,8 +167,8 @@ private:
             m_rewrite.m_reason
                 = say("an estimate: the recording does not tell whether a weight decay was given");
         else
-            m_rewrite.m_reason
-                = say("an estimate: it goes by what the optimizer of PyTorch %1 asks for", templates);
+            m_rewrite.m_reason = say("an estimate: it goes by what the optimizer of %1 asks for",
+                package.empty() ? "PyTorch " + templates : package);
     }
 
     std::optional<OptimizerChoice> m_choice;
@@ -175,6 +179,29 @@ private:
     OptimizerRewrite m_rewrite;
     bool m_groupsOpen = false, m_decayOpen = false; // there is a way of each
 };
+
+namespace {
+
+/// Refused where it raises in a step of one of the parameters.
+Result<void> checkTypes(
+    const RecordedRun& run, const OptimizerChoice& choice, const RecordedOptimizers& recorded)
+{
+    const Recording& recording = run.trace->recording();
+    for (const RecordedOptimizer& optimizer : recorded.all)
+        for (const RecordedOptimizer::Step& step : optimizer.steps)
+            for (const std::uint32_t index : step.having) {
+                const OptimizerParameter& parameter = optimizer.parameters[index];
+                const auto type = recording.strings[StringId{ parameter.type }];
+                if (choice.refuses(type, parameter.elements))
+                    return fail(Error::Kind::Refused,
+                        say("%1 of %2 raises in a step of a parameter like %3, %4 with %5 elements",
+                            choice.name, choice.package, recording.strings[optimizer.names[index]], type,
+                            parameter.elements));
+            }
+    return {};
+}
+
+} // namespace
 
 Result<OptimizerRewrite> OptimizerRewrite::of(
     const RecordedRun& run, std::string_view value, const ShardOf& shardOf)
@@ -189,6 +216,9 @@ Result<OptimizerRewrite> OptimizerRewrite::of(
     auto recorded = recordedOptimizers(run);
     if (!recorded)
         return Failure(recorded.error());
+    if (choice)
+        if (const auto taken = checkTypes(run, *choice, *recorded); !taken)
+            return Failure(taken.error());
     return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
 }
 
@@ -196,7 +226,7 @@ Result<OptimizerRewrite> OptimizerRewrite::onHost(const RecordedRun& run)
 {
     return recordedOptimizers(run).and_then([&](RecordedOptimizers recorded) {
         return RewriteMaker(run,
-            OptimizerChoice{ "an optimizer on the host", &OptimizerTemplates::onHost(), nullptr },
+            OptimizerChoice{ .name = "an optimizer on the host", .made = &OptimizerTemplates::onHost() },
             std::move(recorded), {})
             .make();
     });

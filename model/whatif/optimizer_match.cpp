@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace strata::model {
 
@@ -16,9 +17,10 @@ constexpr int kMostTries = 20000; // of a group
 /// on.
 class GroupSearch {
 public:
-    GroupSearch(const OptimizerTemplate& made, const RecordedOptimizer& optimizer,
+    GroupSearch(const OptimizerTemplates::Manner& manner, const RecordedOptimizer& optimizer,
         const std::vector<OptimizerEvent>& did)
-        : m_template(made)
+        : m_template(*manner.made)
+        , m_least(manner.least)
         , m_optimizer(optimizer)
         , m_did(did)
     {
@@ -64,7 +66,7 @@ private:
         OptimizerRun run(m_template,
             { all.begin() + static_cast<std::ptrdiff_t>(first),
                 all.begin() + static_cast<std::ptrdiff_t>(end) },
-            { 0 });
+            { 0 }, m_least);
         std::vector<std::uint32_t> having;
         for (const std::uint32_t index : m_optimizer.steps.front().having)
             if (index >= first && index < end)
@@ -73,10 +75,29 @@ private:
     }
 
     const OptimizerTemplate& m_template;
+    std::int64_t m_least;
     const RecordedOptimizer& m_optimizer;
     const std::vector<OptimizerEvent>& m_did;
     int m_tries = 0;
 };
+
+/// An option may have said from how many elements on a parameter is large, which those that there are tell
+/// apart.
+std::vector<OptimizerTemplates::Manner> withOtherLeasts(
+    std::vector<OptimizerTemplates::Manner> manners, const RecordedOptimizer& optimizer)
+{
+    constexpr std::size_t kMostLeasts = 200;
+    std::set<std::int64_t> sizes;
+    for (const OptimizerParameter& parameter : optimizer.parameters)
+        sizes.insert({ parameter.elements, parameter.elements + 1 });
+    if (sizes.size() > kMostLeasts)
+        return manners;
+    for (std::size_t i = 0, count = manners.size(); i < count; ++i)
+        for (const std::int64_t least : sizes)
+            if (manners[i].least > 0 && least != manners[i].least)
+                manners.push_back({ manners[i].made, manners[i].decays, least });
+    return manners;
+}
 
 } // namespace
 
@@ -107,10 +128,10 @@ std::vector<OptimizerParts> recordedParts(const DeviceTrace& trace, const Record
     return parts;
 }
 
-std::optional<OptimizerParts> partsOf(
-    const OptimizerTemplate& made, const RecordedOptimizer& optimizer, const Groups& groups)
+std::optional<OptimizerParts> partsOf(const OptimizerTemplate& made, const RecordedOptimizer& optimizer,
+    const Groups& groups, std::int64_t least)
 {
-    OptimizerRun run(made, optimizer.parameters, groups);
+    OptimizerRun run(made, optimizer.parameters, groups, least);
     OptimizerParts parts(1);
     run.make(parts.front());
     for (const RecordedOptimizer::Step& step : optimizer.steps)
@@ -124,9 +145,9 @@ OptimizerMatch matchOptimizer(const RecordedOptimizer& optimizer, const Optimize
     OptimizerMatch match{ .groups = { 0 } };
     Groups each(optimizer.parameters.size());
     std::iota(each.begin(), each.end(), 0U);
-    const auto manners = OptimizerTemplates::builtIn().mannersOf(optimizer.name);
-    const auto leads = [&](const OptimizerTemplate& made, const Groups& groups) {
-        OptimizerRun run(made, optimizer.parameters, groups);
+    const auto manners = withOtherLeasts(OptimizerTemplates::builtIn().mannersOf(optimizer.name), optimizer);
+    const auto leads = [&](const OptimizerTemplates::Manner& manner, const Groups& groups) {
+        OptimizerRun run(*manner.made, optimizer.parameters, groups, manner.least);
         std::vector<OptimizerEvent> events;
         run.make(events);
         for (std::size_t part = 0; part < did.size(); ++part) {
@@ -145,18 +166,19 @@ OptimizerMatch matchOptimizer(const RecordedOptimizer& optimizer, const Optimize
         for (const OptimizerTemplates::Manner& manner : manners) {
             Groups groups{ 0 };
             if (!oneGroup) {
-                auto found = GroupSearch(*manner.made, optimizer, did[1]).find();
+                auto found = GroupSearch(manner, optimizer, did[1]).find();
                 if (!found)
                     continue;
                 groups = std::move(*found);
             }
-            if (!leads(*manner.made, groups))
+            if (!leads(manner, groups))
                 continue;
             decays = decays && manner.decays;
             if (!match.known) {
                 match.known = true;
                 match.made = manner.made;
-                match.groupsShow = each.size() == 1 || !leads(*manner.made, each) || groups == each;
+                match.least = manner.least;
+                match.groupsShow = each.size() == 1 || !leads(manner, each) || groups == each;
                 match.groups = groups;
             }
         }

@@ -12,12 +12,16 @@ constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
 
 std::int64_t bytesOf(const OptimizerAsk& ask, const OptimizerParameter& parameter)
 {
-    constexpr std::int64_t kFloat32 = 4;
+    constexpr std::int64_t kFloat32 = 4, kElementsOfScale = 256;
     switch (ask.size) {
     case OptimizerAsk::Size::Bytes:
         return parameter.bytes;
     case OptimizerAsk::Size::Float32:
         return parameter.elements * kFloat32;
+    case OptimizerAsk::Size::Int8:
+        return parameter.elements;
+    case OptimizerAsk::Size::Scales:
+        return (parameter.elements + kElementsOfScale - 1) / kElementsOfScale * kFloat32;
     case OptimizerAsk::Size::Constant:
         break;
     }
@@ -27,10 +31,12 @@ std::int64_t bytesOf(const OptimizerAsk& ask, const OptimizerParameter& paramete
 } // namespace
 
 OptimizerRun::OptimizerRun(const OptimizerTemplate& made, std::vector<OptimizerParameter> parameters,
-    std::vector<std::uint32_t> groups)
+    std::vector<std::uint32_t> groups, std::int64_t least)
     : m_template(made)
     , m_parameters(std::move(parameters))
     , m_groups(std::move(groups))
+    , m_least(least)
+    , m_once(made.slots)
     , m_steps(m_parameters.size())
     , m_live(m_parameters.size() * made.slots, kNoBlock)
 {
@@ -116,6 +122,25 @@ void OptimizerRun::carryOut(
     }
 }
 
+bool OptimizerRun::applies(const OptimizerAsk& ask, std::uint32_t index)
+{
+    const bool large = m_parameters[index].elements >= m_least;
+    switch (ask.when) {
+    case OptimizerAsk::When::Always:
+        break;
+    case OptimizerAsk::When::Large:
+        return large;
+    case OptimizerAsk::When::Small:
+        return !large;
+    case OptimizerAsk::When::Once:
+        if (!large || m_once[ask.slot])
+            return false;
+        m_once[ask.slot] = true;
+        break;
+    }
+    return true;
+}
+
 void OptimizerRun::loop(const OptimizerLoop& loop, const Indices& all, std::vector<OptimizerEvent>& events)
 {
     Indices indices;
@@ -133,6 +158,8 @@ void OptimizerRun::loop(const OptimizerLoop& loop, const Indices& all, std::vect
             const std::uint32_t index = indices[ask.ofBefore ? turn - 1 : turn];
             std::uint32_t& live = m_live[std::size_t{ ask.slot } * m_parameters.size() + index];
             if (ask.alloc) {
+                if (!applies(ask, index))
+                    continue;
                 const std::int64_t bytes = bytesOf(ask, m_parameters[index]);
                 if (bytes == 0) // for which nobody asks the allocator
                     continue;

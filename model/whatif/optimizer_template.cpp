@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@ using nlohmann::json;
 using Options = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::string_view kWeightDecay = "weight_decay";
+constexpr std::string_view kPaged = "is_paged";
 
 std::string lower(std::string_view text)
 {
@@ -37,8 +39,16 @@ OptimizerAsk readAsk(const json& entry)
         ask.size = OptimizerAsk::Size::Constant;
         ask.constantBytes = entry.at(2).get<std::int64_t>();
     } else {
-        ask.size = entry.at(2).get<std::string>() == "bytes" ? OptimizerAsk::Size::Bytes
-                                                             : OptimizerAsk::Size::Float32;
+        using Size = OptimizerAsk::Size;
+        static const std::map<std::string, Size> words{ { "bytes", Size::Bytes },
+            { "float32", Size::Float32 }, { "int8", Size::Int8 }, { "scales", Size::Scales } };
+        ask.size = words.at(entry.at(2).get<std::string>());
+    }
+    if (ask.alloc && entry.size() > 3) {
+        using When = OptimizerAsk::When;
+        static const std::map<std::string, When> words{ { "large", When::Large }, { "small", When::Small },
+            { "once", When::Once } };
+        ask.when = words.at(entry.at(3).get<std::string>());
     }
     return ask;
 }
@@ -167,20 +177,27 @@ std::vector<std::string> partsOf(std::string_view value)
     return parts;
 }
 
-/// Classes of torch.optim whose steps go by more than sizes of parameters.
-Failure refuseKnown(const std::string& name, const std::string& others)
+/// States that are asked for from CUDA itself.
+Failure refusePaged(std::string_view name, std::string_view package)
 {
-    if (name == "LBFGS")
-        return fail(Error::Kind::Refused,
-            say("LBFGS calls the program's forward and backward within its step: no template tells what that "
-                "asks for"),
-            say("run the program with it: strata dryrun --change optimizer=LBFGS -- COMMAND"));
     return fail(Error::Kind::Refused,
-        say("what %1 asks for goes by more than the sizes of parameters, which are all that is told of them",
-            name),
-        say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND; known from sizes alone "
-            "are %2",
-            name, others));
+        say("%1 of %2 keeps states of large parameters in managed memory, which is none of PyTorch's "
+            "allocator: "
+            "how much of it is on the card at a time no recording tells",
+            name, package),
+        say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND, which counts what the "
+            "allocator has, and nothing of managed memory",
+            name));
+}
+
+/// Elements of a large parameter; none: it is no such number.
+std::optional<std::int64_t> leastOf(const std::string& text)
+{
+    constexpr double kMost = 1e15;
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (!(value >= 0 && value <= kMost))
+        return std::nullopt;
+    return static_cast<std::int64_t>(std::ceil(value));
 }
 
 } // namespace
@@ -200,18 +217,42 @@ const OptimizerTemplate& OptimizerTemplates::onHost()
     return nothing;
 }
 
+bool OptimizerChoice::refuses(std::string_view type, std::int64_t elements) const
+{
+    const auto known = refused.find(type);
+    return known != refused.end() && (!known->second || elements < least);
+}
+
 OptimizerTemplates::OptimizerTemplates()
 {
-    const json document = json::parse(kOptimizersJson);
+    read(kBitsandbytesJson);
+    read(kOptimizersJson);
+}
+
+void OptimizerTemplates::read(const char* text)
+{
+    const json document = json::parse(text);
     m_torch = document.at("torch");
-    for (const json& name : document.at("untold"))
-        m_untold.push_back(name);
+    const std::string package = document.contains("package")
+        ? document.at("package").get<std::string>() + " " + document.at("version").get<std::string>()
+        : std::string();
+    using Why = Untold::Why;
+    for (const auto& [word, why] : { std::pair("untold", Why::ByMore), std::pair("paged", Why::Paged),
+             std::pair("raising", Why::Raises) })
+        for (const json& name : document.value(word, json::array()))
+            m_untold.push_back({ name, package, why });
+    const std::size_t before = m_templates.size();
     for (const json& entry : document.at("templates"))
         m_templates.push_back(readTemplate(entry));
     for (const auto& [name, about] : document.at("optimizers").items()) {
         if (about.at("variants").empty())
             continue;
         Class& known = m_classes[name];
+        known.package = package;
+        known.leastOption = about.value("least", std::string());
+        const json refused = about.value("refuses", json::object());
+        for (const auto& [type, how] : refused.items())
+            known.refused[type] = how == "small";
         std::set<std::string> switches, numbers;
         for (const auto& option : about.at("switches"))
             switches.insert(option.get<std::string>());
@@ -220,8 +261,13 @@ OptimizerTemplates::OptimizerTemplates()
         for (const auto& [option, value] : about.at("takes").items())
             if (switches.contains(option) || numbers.contains(option))
                 known.defaults[option] = wordOf(value, switches.contains(option));
+            else if (option == known.leastOption) {
+                known.least = value.get<std::int64_t>();
+                known.defaults[option] = "number";
+            } else if (option == kPaged)
+                known.defaults[option] = wordOf(value, false);
         for (const auto& [key, row] : about.at("variants").items())
-            known.variants[key] = row.get<std::size_t>();
+            known.variants[key] = before + row.get<std::size_t>();
     }
 }
 
@@ -233,10 +279,31 @@ const OptimizerTemplates& OptimizerTemplates::builtIn()
 
 std::string OptimizerTemplates::names() const
 {
-    std::vector<std::string> names;
+    std::vector<std::string> ofTorch, others;
     for (const auto& [name, known] : m_classes)
-        names.push_back(name);
-    return listed(names);
+        (known.package.empty() ? ofTorch : others).push_back(name);
+    return listed(ofTorch) + ", and of bitsandbytes " + listed(others);
+}
+
+Failure OptimizerTemplates::refuse(const Untold& untold) const
+{
+    if (untold.why == Untold::Why::Paged)
+        return refusePaged(untold.name, untold.package);
+    if (untold.why == Untold::Why::Raises)
+        return fail(Error::Kind::Refused,
+            say("%1 of %2 raises in its first step, whatever it is given", untold.name, untold.package),
+            say("known are %1", names()));
+    if (untold.name == "LBFGS")
+        return fail(Error::Kind::Refused,
+            say("LBFGS calls the program's forward and backward within its step: no template tells what that "
+                "asks for"),
+            say("run the program with it: strata dryrun --change optimizer=LBFGS -- COMMAND"));
+    return fail(Error::Kind::Refused,
+        say("what %1 asks for goes by more than the sizes of parameters, which are all that is told of them",
+            untold.name),
+        say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND; known from sizes alone "
+            "are %2",
+            untold.name, names()));
 }
 
 const OptimizerTemplate* OptimizerTemplates::variant(const Class& known, Options given) const
@@ -257,14 +324,18 @@ Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
         m_classes, [&](const auto& each) { return lower(each.first) == lower(parts.front()); });
     if (named == m_classes.end()) {
         const auto untold = std::ranges::find_if(
-            m_untold, [&](const std::string& each) { return lower(each) == lower(parts.front()); });
+            m_untold, [&](const Untold& each) { return lower(each.name) == lower(parts.front()); });
         if (untold != m_untold.end())
-            return refuseKnown(*untold, names());
-        return fail(Error::Kind::Usage, say("torch.optim has no optimizer '%1' that is known", parts.front()),
+            return refuse(*untold);
+        return fail(Error::Kind::Usage,
+            say("neither torch.optim nor bitsandbytes has an optimizer '%1' that is known", parts.front()),
             say("known are %1", names()));
     }
     const auto& [name, known] = *named;
     Options given;
+    OptimizerChoice choice{
+        .name = name, .package = known.package, .least = known.least, .refused = known.refused
+    };
     for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
         const std::size_t equals = part->find('=');
         const std::string option = part->substr(0, equals);
@@ -278,21 +349,32 @@ Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
         }
         const auto word
             = equals == part->npos ? std::nullopt : valueOf(part->substr(equals + 1), standing->second);
-        if (!word)
+        if (!word || (option == known.leastOption && !leastOf(part->substr(equals + 1))))
             return fail(Error::Kind::Usage, say("'%1' gives no value that %2 takes", *part, name),
                 say("give a number, or True or False, as momentum=0.9 or foreach=False"));
+        if (option == kPaged && *word == "True")
+            return refusePaged(name, known.package);
         given[option] = *word;
+        if (option == known.leastOption)
+            choice.least = *leastOf(part->substr(equals + 1));
     }
-    OptimizerChoice choice{ name, variant(known, given), nullptr };
+    choice.made = variant(known, given);
     if (choice.made == nullptr)
         return fail(Error::Kind::Usage, say("%1 does not take these options together", name),
-            say("as PyTorch %1 says when it is made with them", m_torch));
+            known.package.empty() ? say("as PyTorch %1 says when it is made with them", m_torch)
+                                  : say("as %1 says when it is made with them", known.package));
     if (known.defaults.contains(kWeightDecay) && !given.contains(kWeightDecay)) {
         given[std::string(kWeightDecay)] = "nonzero";
         if (const OptimizerTemplate* const decaying = variant(known, given); decaying != choice.made)
             choice.decaying = decaying;
     }
     return choice;
+}
+
+std::string OptimizerTemplates::packageOf(std::string_view name) const
+{
+    const auto known = m_classes.find(name);
+    return known == m_classes.end() ? std::string() : known->second.package;
 }
 
 std::vector<OptimizerTemplates::Manner> OptimizerTemplates::mannersOf(std::string_view name) const
@@ -310,7 +392,7 @@ std::vector<OptimizerTemplates::Manner> OptimizerTemplates::mannersOf(std::strin
             const bool decays = !decaysElse && key.find("weight_decay=nonzero") != key.npos;
             const auto same = std::ranges::find(manners, &m_templates[row], &Manner::made);
             if (same == manners.end())
-                manners.push_back({ &m_templates[row], decays });
+                manners.push_back({ &m_templates[row], decays, known->second.least });
             else if (!maximizing)
                 same->decays = same->decays && decays;
         }

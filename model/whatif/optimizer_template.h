@@ -17,12 +17,22 @@ struct OptimizerAsk {
     enum class Size : std::uint8_t {
         Bytes, ///< those of the parameter
         Float32, ///< four for each of its elements
+        Int8, ///< one for each
+        Scales, ///< four for each 256 of them, and for what is left
         Constant,
+    };
+    /// Some keep states in another way from a least number of elements on.
+    enum class When : std::uint8_t {
+        Always,
+        Large, ///< of a parameter that has as many
+        Small,
+        Once, ///< of the first large one, in all groups: the optimizer's own
     };
 
     bool alloc = true;
     std::uint32_t slot = 0; ///< with the parameter it names the block
     Size size = Size::Bytes;
+    When when = When::Always;
     std::int64_t constantBytes = 0;
     bool ofBefore = false; ///< gives back the block of the parameter before in the loop; the first has none
 };
@@ -51,9 +61,9 @@ struct OptimizerLoop {
 
 using OptimizerRule = std::vector<OptimizerLoop>;
 
-/// What an optimizer of torch.optim asks of the allocator with one choice of its options, as its own run on
-/// the simulated device told (tests/truth/make_optimizer_templates.py; each rule led to what other runs did,
-/// event by event). Rules are of one group of parameters.
+/// What an optimizer of torch.optim, or of bitsandbytes, asks of the allocator with one choice of its
+/// options, as its own run on the simulated device told (tests/truth/make_optimizer_templates.py; each rule
+/// led to what other runs did, event by event). Rules are of one group of parameters.
 struct OptimizerTemplate {
     bool typesBack = false; ///< Types goes from the type that is met last to the first
     OptimizerRule made; ///< when the optimizer is made, over all of its parameters
@@ -66,16 +76,21 @@ struct OptimizerTemplate {
     [[nodiscard]] const OptimizerRule& laterRule(int step) const;
 };
 
-/// A class of torch.optim with options.
+/// A class with options.
 struct OptimizerChoice {
     std::string name; ///< "AdamW"
+    std::string package; ///< "bitsandbytes 0.50.2"; empty: it is one of PyTorch's
     const OptimizerTemplate* made = nullptr; ///< of the catalogue: it outlives all
+    std::int64_t least = 0; ///< elements of a large parameter
+    /// Whether it raises in a step of such a parameter.
+    [[nodiscard]] bool refuses(std::string_view type, std::int64_t elements) const;
+    std::map<std::string, bool, std::less<>> refused; ///< types, and whether of small ones alone
     /// The same with a weight decay, where that was left open, may be kept from the optimizer that it
     /// replaces, and makes a difference; else nullptr.
     const OptimizerTemplate* decaying = nullptr;
 };
 
-/// The templates of resources/optimizers.json. Immutable; any thread.
+/// The templates of resources/optimizers.json and optimizers_bitsandbytes.json. Immutable; any thread.
 class OptimizerTemplates {
 public:
     [[nodiscard]] static const OptimizerTemplates& builtIn();
@@ -89,26 +104,43 @@ public:
     struct Manner {
         const OptimizerTemplate* made = nullptr;
         bool decays = false; ///< in all ways that lead to it, but for maximizing, a weight decay was given
+        std::int64_t least = 0; ///< elements of a large parameter, unless an option says another number
     };
     [[nodiscard]] std::vector<Manner> mannersOf(std::string_view name) const;
+    /// "bitsandbytes 0.50.2" of a class of that name (case matters); empty: it is PyTorch's, or not known.
+    [[nodiscard]] std::string packageOf(std::string_view name) const;
     /// Of one on the host: it asks nothing of the device.
     [[nodiscard]] static const OptimizerTemplate& onHost();
     [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
-    [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... and SGD"
+    /// "Adadelta, Adam, ... and SGD, and of bitsandbytes Adam8bit, ... and SGD8bit"
+    [[nodiscard]] std::string names() const;
 
 private:
     OptimizerTemplates();
+    void read(const char* text);
 
     struct Class {
+        std::string package; // "bitsandbytes 0.50.2"
         std::map<std::string, std::string, std::less<>>
             defaults; // option -> "True", "None", "zero", "number"
         std::map<std::string, std::size_t, std::less<>> variants; // what differs -> row of m_templates
+        std::string leastOption; // which says how many elements a large parameter has
+        std::int64_t least = 0;
+        std::map<std::string, bool, std::less<>> refused;
     };
+    /// Why a class of that name has no template.
+    struct Untold {
+        enum class Why : std::uint8_t { ByMore, Paged, Raises };
+        std::string name;
+        std::string package;
+        Why why = Why::ByMore;
+    };
+    [[nodiscard]] Failure refuse(const Untold& untold) const;
     [[nodiscard]] const OptimizerTemplate* variant(
         const Class& known, std::map<std::string, std::string, std::less<>> given) const;
 
     std::string m_torch;
-    std::vector<std::string> m_untold; // classes of torch.optim of which no template tells
+    std::vector<Untold> m_untold;
     std::map<std::string, Class, std::less<>> m_classes;
     std::vector<OptimizerTemplate> m_templates;
 };
@@ -132,9 +164,9 @@ struct OptimizerEvent {
 /// An optimizer that follows a template, step by step. One thread; the template outlives it.
 class OptimizerRun {
 public:
-    /// Parameters in its order; `groups`: the first one of each group.
+    /// Parameters in its order; `groups`: the first one of each group; `least`: elements of a large one.
     OptimizerRun(const OptimizerTemplate& made, std::vector<OptimizerParameter> parameters,
-        std::vector<std::uint32_t> groups);
+        std::vector<std::uint32_t> groups, std::int64_t least = 0);
 
     /// Appends what making it does.
     void make(std::vector<OptimizerEvent>& events);
@@ -146,11 +178,14 @@ private:
 
     void carryOut(const OptimizerRule& rule, const Indices& indices, std::vector<OptimizerEvent>& events);
     void loop(const OptimizerLoop& loop, const Indices& indices, std::vector<OptimizerEvent>& events);
+    [[nodiscard]] bool applies(const OptimizerAsk& ask, std::uint32_t index);
     [[nodiscard]] bool stepGroup(const Indices& having, std::vector<OptimizerEvent>& events);
 
     const OptimizerTemplate& m_template;
     std::vector<OptimizerParameter> m_parameters;
     Indices m_groups;
+    std::int64_t m_least;
+    std::vector<bool> m_once; // by slot: it was asked for
     std::vector<int> m_steps; // by parameter: how many it has made
     std::vector<std::uint32_t> m_live; // by slot and parameter: the block
     std::uint32_t m_blocks = 0;

@@ -4,7 +4,9 @@
 #include "model/whatif/checkpoints.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/offload.h"
+#include "model/whatif/optimizer_template.h"
 #include "model/whatif/recorded_checkpoints.h"
+#include "model/whatif/recorded_optimizers.h"
 
 #include <algorithm>
 #include <string_view>
@@ -40,6 +42,27 @@ Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
     if (takesAway)
         return withoutCheckpoints(*run.trace, *run.steps);
     return checkpointEdits(*run.trace, *run.steps, choices);
+}
+
+/// Refused: the optimizer, the recorded one unless another is asked for, raises over parts of parameters
+/// (DTensor), as those of bitsandbytes do.
+Result<void> takesParts(const RecordedRun& run, const Change* asked)
+{
+    const OptimizerTemplates& templates = OptimizerTemplates::builtIn();
+    std::vector<std::string> names;
+    if (asked != nullptr) {
+        if (const auto choice = templates.find(asked->value))
+            names.push_back(choice->name);
+    } else if (const auto recorded = recordedOptimizers(run)) {
+        for (const RecordedOptimizer& one : recorded->all)
+            names.push_back(one.name);
+    }
+    for (const std::string& name : names)
+        if (const std::string package = templates.packageOf(name); !package.empty())
+            return fail(Error::Kind::Refused,
+                say("%1 of %2 raises where FSDP2 leaves each rank a part of every parameter", name, package),
+                say("ask for zero1=N, or for an optimizer of torch.optim"));
+    return {};
 }
 
 /// Refused: the host is to keep what another change has otherwise.
@@ -223,6 +246,9 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
             return Failure(accumulation.error());
         rewrites.accumulation = std::move(*accumulation);
     }
+    if (spreading != nullptr && spreading->kind == Change::Kind::Fsdp)
+        if (const auto taken = takesParts(run, last); !taken)
+            return Failure(taken.error());
     if (spreading != nullptr) {
         auto spread = spreading->sharding().and_then(
             [&](const Sharding& sharding) { return SpreadRun::of(run, sharding); });

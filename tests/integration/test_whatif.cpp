@@ -266,9 +266,10 @@ TEST(WhatIf, RefusesByName)
     EXPECT_THAT(
         deep.json()["refused"].get<std::string>(), StartsWith("the recording has no deep step, which tells"));
     EXPECT_THAT(deep.err, HasSubstr("strata record --deep-step 3 -- COMMAND"));
-    const Ran optimizer = refused({ "--change", "optimizer=Adam8bit" });
+    const Ran optimizer = refused({ "--change", "optimizer=Adam9bit" });
     EXPECT_EQ(optimizer.code, 2);
     EXPECT_THAT(optimizer.err, HasSubstr("known are Adadelta, Adagrad, Adam, "));
+    EXPECT_THAT(optimizer.err, HasSubstr(" and SGD, and of bitsandbytes "));
     EXPECT_EQ(refused({ "--change", "optimizer=adamw,beta=0.9" }).code, 2);
     EXPECT_EQ(refused({ "--change", "optimizer=adamw,foreach=True,fused=True" }).code, 2);
     const Ran shapes = refused({ "--change", "optimizer=adafactor" });

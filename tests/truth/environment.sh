@@ -39,6 +39,18 @@ headers() { # PYTHON
     && mv "$cache/headers-$major.partial" "$cache/headers-$major"
 }
 
+# Optimizers that keep states in 8 bits, of the version of which resources/optimizers_bitsandbytes.json tells, in a folder of its own: the
+# environments stay as they are. About 70 MB to load.
+bitsandbytes() { # PYTHON
+  local number folder
+  number=$(sed -nE 's/^ "version": "([^"]+)",$/\1/p' "$(dirname "$0")/../../resources/optimizers_bitsandbytes.json")
+  folder=$cache/bitsandbytes-$number
+  [ -d "$folder" ] && return
+  # shellcheck disable=SC2086
+  timeout 300 "$1" -m pip install -q $asked --no-deps --target "$folder.partial" "bitsandbytes==$number" packaging >/dev/null 2>&1 \
+    && mv "$folder.partial" "$folder"
+}
+
 newest() {
   local tool=$cache/tool
   [ -x "$tool/bin/pip" ] || python3 -m venv "$tool" || return 1
@@ -74,6 +86,7 @@ for version in "$@"; do
       continue
     fi
   fi
+  bitsandbytes "$folder/bin/python" || say "bitsandbytes cannot be installed: its optimizers are not tested"
   headers "$folder/bin/python" || say "no headers of the CUDA runtime for PyTorch $version: C++ programs are not tested with it"
   echo "$folder/bin/python"
 done

@@ -9,12 +9,22 @@ An event of a step is ("+", block) or ("-", block), where a block has a size. A 
 
 "types" goes over the types of parameters, "group" being the parameters of the type that it is at, "before" those of the type before it, and
 "last", behind that, those of the last one. "end" is the last parameter alone. A lag of 1 is the block of the parameter before in that loop.
+
+An optimizer may keep states in another way from a least number of elements on, as those of bitsandbytes do. Its rules have loops with
+
+    ["+", slot, size, "large|small|once"]
+
+for parameters that have as many, for those that have fewer, and for the first that has as many in all groups together, whose block is the
+optimizer's.
 """
 import collections
+import itertools
 
 Parameter = collections.namedtuple("Parameter", "elements bytes type")
 
 SIZES = {"bytes": lambda p: p.bytes, "float32": lambda p: 4 * p.elements}  # of a block for a parameter; else a number
+#: Of optimizers with a least number of elements, too: a byte for each element, a float32 for each 256 of them.
+PARTED = {"int8": lambda p: p.elements, "scales": lambda p: 4 * ((p.elements + 255) // 256)}
 MOST_CONSTANT = 16
 
 
@@ -23,13 +33,17 @@ class NoRule(Exception):
 
 
 def size_of(size, parameter):
-    return SIZES[size](parameter) if isinstance(size, str) else size
+    return (SIZES.get(size) or PARTED[size])(parameter) if isinstance(size, str) else size
 
 
-def forms(size, parameter):
+def forms(size, parameter, sizes=SIZES):
     """The names that a size may have for that parameter."""
-    found = {name for name, of in SIZES.items() if of(parameter) == size}
+    found = {name for name, of in sizes.items() if of(parameter) == size}
     return found | {size} if size <= MOST_CONSTANT else found
+
+
+def is_large(parameter, least):
+    return parameter.elements >= least
 
 
 class Group:
@@ -40,10 +54,11 @@ class Group:
 
 
 class Finder:
-    """The rule of one step. `owner` is what is known of blocks of earlier steps: block -> (slot, parameter)."""
+    """The rule of one step. `owner` is what is known of blocks of earlier steps: block -> (slot, parameter). `least`: the number of elements
+    from which on states are kept in another way, if there is one."""
 
-    def __init__(self, parameters, events, owner, first_slot):
-        self.parameters, self.events, self.owner, self.next_slot = parameters, events, dict(owner), first_slot
+    def __init__(self, parameters, events, owner, first_slot, least=None):
+        self.parameters, self.events, self.owner, self.next_slot, self.least = parameters, events, dict(owner), first_slot, least
         self.loops = []
         types = list(dict.fromkeys(p.type for p in parameters))
         everything = list(range(len(parameters)))
@@ -54,7 +69,7 @@ class Finder:
     def find(self):
         place = 0
         while place < len(self.events):
-            place = self.loop_at(place) or self.end_at(place) or self.fail(place)
+            place = self.loop_at(place) or self.parted_at(place) or self.end_at(place) or self.fail(place)
         return merged(self.loops)
 
     def fail(self, place):
@@ -115,6 +130,56 @@ class Finder:
         self.take(group, order, body, made)
         return end
 
+    def parted_at(self, place):
+        """A loop over all parameters in which large ones do one thing and small ones another, and the first large one, before that, more."""
+        if self.least is None:
+            return None
+        for once, large, small in itertools.product(range(4), range(12), range(12)):
+            if large + small:
+                end = self.try_parted(place, once, {True: large, False: small})
+                if end:
+                    return end
+        return None
+
+    def try_parted(self, place, once, lengths):
+        """Whether such a loop begins here, of so many events of each; where it ends."""
+        made, first, bodies = {}, [], {True: None, False: None}
+        for index, parameter in enumerate(self.parameters):
+            large = is_large(parameter, self.least)
+            if large and bodies[True] is None:
+                first = self.events[place:place + once]
+                if len(first) < once or any(what != "+" for what, _ in first):
+                    return None
+                made.update({block: (number, index) for number, (_, block) in enumerate(first)})
+                place += once
+            row, events = {}, self.events[place:place + lengths[large]]
+            if len(events) < lengths[large]:
+                return None
+            place += lengths[large]
+            for number, (what, block) in enumerate(events):
+                number = once + number + (0 if large else lengths[True])
+                if what == "+":
+                    names = forms(block.size, parameter, {**SIZES, **PARTED})
+                    if not names:
+                        return None
+                    made[block] = (number, index)
+                    row[number] = ("+", frozenset(names))
+                else:
+                    slot, owned = self.owner.get(block, (None, None))
+                    of, whose = made.get(block, (("old", slot), owned))
+                    if whose != index:
+                        return None
+                    row[number] = ("-", of, 0)
+            bodies[large] = row if bodies[large] is None else self.same(bodies[large], row)
+            if bodies[large] is None:
+                return None
+        if None in bodies.values():
+            return None
+        whole = {number: ("+", frozenset({block.size})) for number, (_, block) in enumerate(first)}
+        when = {**dict.fromkeys(whole, "once"), **dict.fromkeys(bodies[True], "large"), **dict.fromkeys(bodies[False], "small")}
+        self.take(self.groups[0], "up", {**whole, **bodies[True], **bodies[False]}, made, when)
+        return place
+
     @staticmethod
     def same(body, row):
         out = dict(body)
@@ -131,7 +196,7 @@ class Finder:
                 return None
         return out
 
-    def take(self, group, order, body, made):
+    def take(self, group, order, body, made, when=None):
         slots, do = {}, []
         for number in sorted(body):
             if body[number][0] == "+":
@@ -140,7 +205,7 @@ class Finder:
         for number in sorted(body):
             one = body[number]
             if one[0] == "+":
-                do.append(["+", slots[number], one[1]])
+                do.append(["+", slots[number], one[1], *([when[number]] if when else [])])
             elif isinstance(one[1], tuple):
                 do.append(["-", one[1][1], 0])
             else:
@@ -164,8 +229,8 @@ class Finder:
 
 def renamed(loop, names):
     """The loop with its slots by their places within a group."""
-    return {**loop, "do": [[what, names.get(slot, slot), frozenset(more) if isinstance(more, (set, frozenset)) else more]
-                           for what, slot, more in loop["do"]]}
+    return {**loop, "do": [[what, names.get(slot, slot), frozenset(more) if isinstance(more, (set, frozenset)) else more, *when]
+                           for what, slot, more, *when in loop["do"]]}
 
 
 def unified(one, other):
@@ -173,8 +238,8 @@ def unified(one, other):
     if one["over"] != other["over"] or one["order"] != other["order"] or len(one["do"]) != len(other["do"]):
         return None
     do = []
-    for (what, slot, more), (what2, slot2, more2) in zip(one["do"], other["do"]):
-        if what != what2 or slot != slot2:
+    for (what, slot, more, *when), (what2, slot2, more2, *when2) in zip(one["do"], other["do"]):
+        if what != what2 or slot != slot2 or when != when2:
             return None
         if what == "+":
             more = more & more2
@@ -182,7 +247,7 @@ def unified(one, other):
                 return None
         elif more != more2:
             return None
-        do.append([what, slot, more])
+        do.append([what, slot, more, *when])
     return {**one, "do": do}
 
 
@@ -197,7 +262,7 @@ def merged(loops):
         raise NoRule("loops over all amid those over types")
     order = list(dict.fromkeys(loop["over"] for loop in middle))
     # Slots of each group, in the order in which it makes them, are those of the first.
-    slots = {group: [slot for loop in middle if loop["over"] == group for what, slot, _ in loop["do"] if what == "+"] for group in order}
+    slots = {group: [slot for loop in middle if loop["over"] == group for what, slot, *_ in loop["do"] if what == "+"] for group in order}
     if len({len(each) for each in slots.values()}) > 1:
         raise NoRule("types that ask for different numbers of blocks")
     names = {slot: base for group in order for slot, base in zip(slots[group], slots[order[0]])}
@@ -238,8 +303,8 @@ def merged(loops):
 def with_names(loop):
     """A size that may be called in several ways is called by the type's own."""
     def name(names):
-        return "bytes" if "bytes" in names else "float32" if "float32" in names else next(iter(names))
-    return {**loop, "do": [[what, slot, name(more) if what == "+" else more] for what, slot, more in loop["do"]]}
+        return next((each for each in (*SIZES, *PARTED) if each in names), None) or next(iter(names))
+    return {**loop, "do": [[what, slot, name(more) if what == "+" else more, *when] for what, slot, more, *when in loop["do"]]}
 
 
 def slots_of(rule):
@@ -251,7 +316,7 @@ def slots_of(rule):
             made += inner_made
             gone |= inner_gone
             continue
-        for what, slot, _ in loop["do"]:
+        for what, slot, *_ in loop["do"]:
             if what == "+":
                 made.append(slot)
             else:
@@ -261,7 +326,7 @@ def slots_of(rule):
 
 def keeps_alone(loop, kept):
     """A loop that makes state and nothing else."""
-    return all(what == "+" and slot in kept for what, slot, _ in loop["do"])
+    return all(what == "+" and slot in kept for what, slot, *_ in loop["do"])
 
 
 def without(rule, kept):
@@ -283,15 +348,16 @@ def shape_of(rule):
 
     def of(loops):
         return [{**loop, "do": of(loop["do"]) if loop["over"] == "types" else
-                 [[what, names.setdefault(slot, len(names)), more] for what, slot, more in loop["do"]]} for loop in loops]
+                 [[what, names.setdefault(slot, len(names)), *more] for what, slot, *more in loop["do"]]} for loop in loops]
     return of(rule)
 
 
 class Carrier:
-    """Carries rules out: events as ("+", size, block) and ("-", block), blocks as numbers."""
+    """Carries rules out: events as ("+", size, block) and ("-", block), blocks as numbers. `once`: what was asked for once for the optimizer,
+    of which this is one group."""
 
-    def __init__(self, parameters, types_order):
-        self.parameters, self.types_order = parameters, types_order
+    def __init__(self, parameters, types_order, least=None, once=None):
+        self.parameters, self.types_order, self.least, self.once = parameters, types_order, least, set() if once is None else once
         self.blocks, self.live, self.events = 0, {}, []
 
     def carry(self, rule, indices, new=None):
@@ -315,10 +381,22 @@ class Carrier:
             indices = [i for i in indices if i in self.new]
         indices = {"up": indices, "down": indices[::-1], "end": indices[-1:]}[loop["order"]]
         for turn, index in enumerate(indices):
-            for what, slot, more in loop["do"]:
+            for what, slot, more, *when in loop["do"]:
                 if what == "+":
+                    if not self.applies(slot, self.parameters[index], *when):
+                        continue
                     self.live[slot, index] = self.blocks
                     self.events.append(("+", size_of(more, self.parameters[index]), self.blocks))
                     self.blocks += 1
-                elif turn >= more:
+                elif turn >= more and (self.least is None or (slot, indices[turn - more]) in self.live):
                     self.events.append(("-", self.live.pop((slot, indices[turn - more]))))
+
+    def applies(self, slot, parameter, when=None):
+        if when is None:
+            return True
+        if when == "once" and slot in self.once:
+            return False
+        large = is_large(parameter, self.least)
+        if when == "once" and large:
+            self.once.add(slot)
+        return large == (when != "small")

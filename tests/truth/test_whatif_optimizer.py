@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains programs with several optimizers of torch.optim on the simulated device, and holds what `strata whatif --change optimizer=` says of the
+"""Trains programs with several optimizers of torch.optim, and one of bitsandbytes where that is installed, on the simulated device, and holds what `strata whatif --change optimizer=` says of the
 recording with one of them against the recording with the other. Half of the programs have parameters so large and a batch so small that the
 step of an optimizer, if it asks for much, makes the peak: without those a test of optimizers proves nothing. The optimizer that was recorded comes to the recorded
 peaks, to the byte, and so do changes that lead back to it.
 
 usage: test_whatif_optimizer.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--write PAGE]
+
+One of bitsandbytes is asked for from each recording, and from its own recording the one of torch.optim is: these are reported apart.
 
 It prints the error of requested, allocated and reserved in percent of the truth over the answers in which the change moves that figure by 1 % or
 more, and beside it what predicting no change scores; of those whose true peak is in the step of the optimizer, and of all. A refusal counts as a
@@ -20,7 +22,7 @@ import sys
 import tempfile
 
 import test_whatif
-from running import THOROUGH, TRUTH, main, strata_json, version
+from running import THOROUGH, TRUTH, main, strata_json, version, with_bitsandbytes
 from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, chosen_cases, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
@@ -29,11 +31,12 @@ OPTIMIZERS = [
     "Adam", "Adam,amsgrad=True", "Adam,foreach=False", "Adam,weight_decay=0.1", "AdamW", "AdamW,foreach=False", "AdamW,fused=True",
     "AdamW,amsgrad=True", "RMSprop", "RMSprop,momentum=0.9,centered=True", "RMSprop,foreach=False", "Adagrad", "Adagrad,foreach=False", "NAdam",
     "RAdam", "RAdam,foreach=False", "Adadelta", "Adamax", "Adamax,foreach=False"]
+EIGHT_BIT = ["AdamW8bit", "AdamW8bit,min_8bit_size=16384", "Adam8bit", "Lion8bit", "SGD8bit,momentum=0.9", "RMSprop8bit", "Adagrad8bit", "AdamW32bit"]
 BARS = ((0.1, 0.5), (0.5, 1.5))  # of requested and allocated, of reserved: median and 95th percentile
 ASKED = 4  # other optimizers of a case
 
-Case = collections.namedtuple("Case", "name family beside items words recorded others")
-Row = collections.namedtuple("Row", "case wanted errors unchanged held width in_optimizer")
+Case = collections.namedtuple("Case", "name family beside items words recorded others eight_bit")
+Row = collections.namedtuple("Row", "case recorded wanted errors unchanged held width in_optimizer")
 
 
 def cases(seeds):
@@ -49,7 +52,8 @@ def cases(seeds):
                                  ("two_optimizers", 0.1)):
                 if rng.random() < odds and not (option == "two_optimizers" and (family == "gan" or beside != "0")):
                     words += ["--option", option]
-            yield Case(f"{' '.join(words)}, {items} items, {beside} beside", family, beside, items, words, recorded, others)
+            eight_bit = random.Random(f"eight bit {family} {seed}").choice(EIGHT_BIT)
+            yield Case(f"{' '.join(words)}, {items} items, {beside} beside", family, beside, items, words, recorded, others, eight_bit)
 
 
 def words_of(case, optimizer):
@@ -79,55 +83,70 @@ def ask(strata, path, changes):
     return strata_json(strata, ["whatif", path, *words, "--json"])
 
 
-def row_of(strata, case, path, wanted, truth_path, failures):
+def row_of(strata, case, recorded, path, wanted, truth_path, failures):
     truth, before = recorded_figures(strata, truth_path), recorded_figures(strata, path)
     run, answer = ask(strata, path, [wanted])
     unchanged = [abs(a - b) / b * 100 for a, b in zip(before, truth)]
     in_optimizer = is_in_optimizer(strata, truth_path)
     if not answer or not answer["devices"]:
-        print(f"  {case.name}: {case.recorded} -> {wanted}: {run.stderr.strip()}", flush=True)
-        return Row(case, wanted, [100.0] * 3, unchanged, False, 0, in_optimizer)
+        print(f"  {case.name}: {recorded} -> {wanted}: {run.stderr.strip()}", flush=True)
+        return Row(case, recorded, wanted, [100.0] * 3, unchanged, False, 0, in_optimizer)
     device = answer["devices"][0]
     failures.expect(case.name, "evidence", answer["evidence"] in ("roles", "replay"))
     errors = [(a - b) / b * 100 for a, b in zip(figures(device["predicted"]), truth)]
     interval = [device["interval"][f"{name}_bytes_peak"] for name in FIGURES]
     held = all(low <= value <= high for value, (low, high) in zip(truth, interval))
     width = max((high - low) / value * 100 for value, (low, high) in zip(truth, interval))
-    return Row(case, wanted, errors, unchanged, held, width, in_optimizer)
+    return Row(case, recorded, wanted, errors, unchanged, held, width, in_optimizer)
 
 
-def check_same(strata, case, path, failures):
+def check_same(strata, case, recorded, path, failures):
     """The recorded optimizer, asked for by name, and by way of another one."""
     wanted = recorded_figures(strata, path)
-    for changes in ([case.recorded], [case.others[0], case.recorded]):
+    for changes in ([recorded], [case.others[0], recorded]):
         _, answer = ask(strata, path, changes)
         device = answer["devices"][0] if answer and answer["devices"] else None
-        failures.expect(case.name, f"{case.recorded} by {' and '.join(changes)}", device and figures(device["predicted"]), wanted)
-        failures.expect(case.name, f"{case.recorded}: exact", device and device["exact"])
+        failures.expect(case.name, f"{recorded} by {' and '.join(changes)}", device and figures(device["predicted"]), wanted)
+        failures.expect(case.name, f"{recorded}: exact", device and device["exact"])
 
 
 def measure(arguments, python, folder, failures):
     chosen = chosen_cases(arguments, cases)
+    with_eight_bit = with_bitsandbytes()
+
+    def optimizers_of(case):
+        return (case.recorded, *case.others, *([case.eight_bit] if with_eight_bit else []))
     made = record(arguments.recorder or arguments.strata, python, folder,
-                  [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)], program=PROGRAM)
+                  [words_of(case, optimizer) for case in chosen for optimizer in optimizers_of(case)], program=PROGRAM)
     rows = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case in chosen:
-            paths = {optimizer: made.get(words_of(case, optimizer)) for optimizer in (case.recorded, *case.others)}
+            paths = {optimizer: made.get(words_of(case, optimizer)) for optimizer in optimizers_of(case)}
             if None in paths.values():
                 failures.expect(case.name, "recordings", [name for name, path in paths.items() if path is None], [])
                 continue
-            check_same(arguments.strata, case, paths[case.recorded], failures)
-            for row in pool.map(lambda wanted: row_of(arguments.strata, case, paths[case.recorded], wanted, paths[wanted], failures), case.others):
+            asked = [(case.recorded, wanted) for wanted in case.others]
+            if with_eight_bit:
+                asked += [(case.recorded, case.eight_bit), (case.eight_bit, case.recorded)]
+            for recorded in dict(asked):
+                check_same(arguments.strata, case, recorded, paths[recorded], failures)
+            for row in pool.map(lambda pair: row_of(arguments.strata, case, pair[0], paths[pair[0]], pair[1], paths[pair[1]], failures), asked):
                 rows.append(row)
                 if any(abs(error) > 0.05 for error in row.errors) or not row.held:
-                    print(f"  {case.name}: {case.recorded} -> {row.wanted}: {' '.join(f'{error:+.3f}' for error in row.errors)} %"
+                    print(f"  {case.name}: {row.recorded} -> {row.wanted}: {' '.join(f'{error:+.3f}' for error in row.errors)} %"
                           f"{'' if row.held else ', not in the interval'}{', in the optimizer' if row.in_optimizer else ''}", flush=True)
     return rows
 
 
+def is_eight_bit(row):
+    return row.case.eight_bit in (row.recorded, row.wanted)
+
+
 def report(rows, which, failures, table):
-    for name, some in (("peak in the optimizer", [row for row in rows if row.in_optimizer]), ("all", rows)):
+    of_torch, eight_bit = [row for row in rows if not is_eight_bit(row)], [row for row in rows if is_eight_bit(row)]
+    for name, some in (("peak in the optimizer", [row for row in of_torch if row.in_optimizer]), ("all", of_torch),
+                       ("to one of bitsandbytes", [row for row in eight_bit if row.wanted == row.case.eight_bit]),
+                       ("from one of bitsandbytes", [row for row in eight_bit if row.recorded == row.case.eight_bit])):
         report_errors(some, name, which, BARS, failures, table)
     if rows:
         held, widths = sum(row.held for row in rows), [row.width for row in rows]
@@ -147,9 +166,10 @@ def write(arguments, python, rows):
              "%s, PyTorch %s, simulated %s, %s." % (strata, ".".join(map(str, version(python)[:3])), test_whatif.CARD, datetime.date.today()), "",
              "The truth is the same program run with the other optimizer: real PyTorch, real autograd, its real allocator on the simulated device.",
              "Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md); optimizers are drawn among %d ways" % len(OPTIMIZERS),
-             "to choose one. Errors are in percent of the truth, over answers in which the change moves the figure by 1 % or more; *tail* is the 95th",
-             "percentile, *no change* what predicting the recorded figure scores.", "",
-             *test_whatif.table(["where the true peak is", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th"],
+             "to choose one of torch.optim and %d to choose one of bitsandbytes. Errors are in percent of the truth, over answers in which the" % len(EIGHT_BIT),
+             "change moves the figure by 1 % or more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores. Answers about",
+             "optimizers of bitsandbytes stand apart.", "",
+             *test_whatif.table(["answers", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th"],
                                 rows), ""]
     with open(arguments.write, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains a program of the corpus of roles with a batch of so many items and an optimizer of torch.optim, and nothing else changed.
+"""Trains a program of the corpus of roles with a batch of so many items and an optimizer of torch.optim, or else of bitsandbytes, and nothing
+else changed.
 
 usage: whatif_optimizer_program.py ITEMS BESIDE NAME[,KEY=VALUE]... FAMILY [--seed N] [--steps N] [--option NAME]...
 
@@ -22,7 +23,14 @@ def named(wanted):
     """What makes that optimizer."""
     name, *given = wanted.split(",")
     options = {key: read_value(value) for key, value in (item.split("=", 1) for item in given)}
-    return lambda parameters: getattr(torch.optim, name)(parameters, **options)
+    if hasattr(torch.optim, name):
+        return lambda parameters: getattr(torch.optim, name)(parameters, **options)
+
+    def make(parameters):
+        import bitsandbytes
+
+        return getattr(bitsandbytes.optim, name)(parameters, **{"lr": 0.001, **options})
+    return make
 
 
 class Trainer(roles_program.Trainer):

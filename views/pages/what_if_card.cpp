@@ -168,7 +168,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Optimizer:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Optimizer"),
             WhatIfCard::tr("Another optimizer of torch.optim, with options that matter for memory, as "
-                           "SGD,momentum=0.9"),
+                           "SGD,momentum=0.9, or one of bitsandbytes, as AdamW8bit"),
             WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
             whatIf, document);
     case model::Change::Kind::Autocast:

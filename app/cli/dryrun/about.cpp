@@ -26,6 +26,8 @@ std::string hintForException(const ProgramFailure& failure, bool hasUnservedCall
 {
     if (!failure.hint.empty())
         return failure.hint;
+    if (failure.what.starts_with("--change ")) // it says what to do itself
+        return {};
     if (has(failure.what, "invalid device ordinal"))
         return "it asks for a device that is not there: give it more with --devices";
     if (has(failure.what, "forked subprocess"))

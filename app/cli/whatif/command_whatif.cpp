@@ -111,7 +111,8 @@ public:
                "offload=activations:path:GLOB, what is saved for backward lies on the host, or "
                "offload=optimizer; "
                "optimizer=NAME[,KEY=VALUE]... of "
-               "torch.optim; remove=SITE, without the line that allocates there; free=last-use or "
+               "torch.optim or bitsandbytes (AdamW8bit); remove=SITE, without the line that allocates there; "
+               "free=last-use or "
                "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
                "--confirm alone amp=bf16 or dtype=bf16 (also fp16), attention=math|efficient|flash|cudnn"
                "[,causal] and logits=chunks:N; one after the other")

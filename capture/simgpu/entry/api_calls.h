@@ -50,6 +50,7 @@
     X(OccupancyMaxActiveBlocks, 210, "cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6050")                  \
     X(LaunchKernel, 211, "cudaLaunchKernel_v7000")                                                           \
     X(OccupancyMaxActiveBlocksWithFlags, 251, "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000") \
+    X(MemPrefetchAsync, 252, "cudaMemPrefetchAsync_v8000")                                                   \
     X(LaunchCooperativeKernel, 269, "cudaLaunchCooperativeKernel_v9000")                                     \
     X(FuncSetAttribute, 273, "cudaFuncSetAttribute_v9000")                                                   \
     X(LaunchHostFunc, 284, "cudaLaunchHostFunc_v10000")                                                      \
@@ -65,7 +66,8 @@
     X(MallocFromPoolAsync, 391, "cudaMallocFromPoolAsync_v11020")                                            \
     X(GraphInstantiateWithFlags, 418, "cudaGraphInstantiateWithFlags_v11040")                                \
     X(LaunchKernelExC, 430, "cudaLaunchKernelExC_v11060")                                                    \
-    X(GraphInstantiate, 443, "cudaGraphInstantiate_v12000")
+    X(GraphInstantiate, 443, "cudaGraphInstantiate_v12000")                                                  \
+    X(MemPrefetchAsyncTo, 449, "cudaMemPrefetchAsync_v12020")
 
 #define STRATA_DRIVER_CALLS(X)                                                                               \
     X(DriverCtxSynchronize, 17, "cuCtxSynchronize")                                                          \

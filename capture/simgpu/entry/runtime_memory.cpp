@@ -12,6 +12,7 @@ namespace {
 using api::Result;
 
 enum PointerType { kUnregistered = 0, kHost = 1, kDevice = 2, kManaged = 3 };
+enum LocationType { kOnDevice = 1 };
 
 bool validDevice(int device)
 {
@@ -55,6 +56,19 @@ Result fromPool(const ApiCall& call, void** out, std::size_t bytes, int device)
     const Status status = allocateFromPool(call, device, bytes, address);
     *out = pointerTo(address);
     return remember(status);
+}
+
+/// Managed memory lies on the host, wherever it is fetched to: the call takes its place and moves nothing.
+Result prefetch(const void* from, std::size_t bytes, bool isPlace)
+{
+    if (!isPlace || bytes == 0)
+        return remember(isPlace ? Status::Ok : Status::InvalidDevice);
+    const auto lock = locked();
+    Address base = 0;
+    const HostMemory::Range* const range = machine().host.find(from, &base);
+    const bool lies = range && range->kind == HostMemory::Kind::Managed
+        && bytes <= range->bytes - (addressOf(from) - base);
+    return remember(lies ? Status::Ok : Status::InvalidValue);
 }
 
 /// A pool's handle is the number of its device, plus one so that it is not null.
@@ -155,6 +169,29 @@ STRATA_API Result cudaMemAdvise(const void*, std::size_t, int, int)
 {
     return 0;
 }
+
+#if STRATA_CUDA_MAJOR >= 13
+STRATA_API Result cudaMemPrefetchAsync(
+    const void* from, std::size_t bytes, api::MemLocation to, unsigned, void*)
+{
+    const ApiCall call(Api::MemPrefetchAsyncTo);
+    return prefetch(from, bytes, to.type != kOnDevice || validDevice(to.id));
+}
+#else
+STRATA_API Result cudaMemPrefetchAsync(const void* from, std::size_t bytes, int device, void*)
+{
+    const ApiCall call(Api::MemPrefetchAsync);
+    constexpr int kHostDevice = -1;
+    return prefetch(from, bytes, device == kHostDevice || validDevice(device));
+}
+
+STRATA_API Result cudaMemPrefetchAsync_v2(
+    const void* from, std::size_t bytes, api::MemLocation to, unsigned, void*)
+{
+    const ApiCall call(Api::MemPrefetchAsyncTo);
+    return prefetch(from, bytes, to.type != kOnDevice || validDevice(to.id));
+}
+#endif
 
 STRATA_API Result cudaPointerGetAttributes(api::PointerAttributes* out, const void* pointer)
 {

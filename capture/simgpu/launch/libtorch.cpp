@@ -4,6 +4,7 @@
 #include "capture/simgpu/launch/python_advice.h"
 #include "capture/simgpu/standins/elf_file.h"
 #include "capture/simgpu/standins/rules.h"
+#include "capture/simgpu/standins/standins.h"
 
 #include <algorithm>
 #include <array>
@@ -132,6 +133,16 @@ void addAsking(const fs::path& folder, std::vector<fs::path>& out)
     out.insert(out.end(), found.begin(), found.end());
 }
 
+/// Of the CUDA runtime that they ask for; 0: they ask for none.
+int runtimeMajorOf(const std::vector<fs::path>& libraries)
+{
+    std::vector<ElfFile> files;
+    for (const fs::path& library : libraries)
+        if (auto file = readElf(library.string(), ElfSymbols::LeaveOut))
+            files.push_back(std::move(*file));
+    return cudaMajorOf(files);
+}
+
 /// One line for each: whether it is managed by the distribution, has pip, can make environments; then of
 /// torch folder, version, HIP's version, cuDNN's; then folders of packages beside it.
 constexpr const char* kFindTorch
@@ -155,7 +166,7 @@ constexpr const char* kFindTorch
       "c = re.search(r'nvidia-cudnn[^=;]*==([0-9]+)[.]([0-9]+)[.]([0-9]+)', r)\n"
       "c = [int(x) for x in c.groups()] if c else [0, 0, 0]\n"
       "print(c[0] * (10000 if c[0] > 8 else 1000) + c[1] * 100 + c[2])\n"
-      "for n in ('torchvision', 'torchaudio'):\n"
+      "for n in ('torchvision', 'torchaudio', 'bitsandbytes'):\n"
       "    s = u.find_spec(n)\n"
       "    print(os.path.dirname(s.origin)) if s and s.origin else None\n";
 
@@ -206,11 +217,19 @@ Found findInPython(const fs::path& python)
     torch->version = facts.torchVersion;
     torch->cudnnVersion = cudnnVersion;
     // These packages bring their own kernels, and with them names that LibTorch does not ask for.
-    addAsking(package.parent_path(), torch->libraries);
+    std::vector<fs::path> beside;
+    addAsking(package.parent_path(), beside);
     for (std::string folder; std::getline(lines >> std::ws, folder);) {
-        addAsking(folder, torch->libraries);
-        addAsking(fs::path(folder) / "lib", torch->libraries);
+        addAsking(folder, beside);
+        addAsking(fs::path(folder) / "lib", beside);
     }
+    // Some bring a library for each CUDA, of which they load the one for LibTorch's.
+    const int major = runtimeMajorOf(torch->libraries);
+    std::erase_if(beside, [major](const fs::path& each) {
+        const int other = runtimeMajorOf({ each });
+        return other != 0 && other != major;
+    });
+    torch->libraries.insert(torch->libraries.end(), beside.begin(), beside.end());
     return *std::move(torch);
 }
 

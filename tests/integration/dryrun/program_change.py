@@ -23,6 +23,13 @@ parser.add_argument("--parallel", choices=("ddp", "fsdp", "fsdp_on_host"))
 parser.add_argument("--loop", choices=("plain", "accumulate", "evaluate", "gan"), default="plain")
 arguments = parser.parse_args()
 
+
+def of_bitsandbytes():
+    import bitsandbytes
+
+    return bitsandbytes.optim
+
+
 OPTIMIZERS = {
     "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
     "groups": lambda p: torch.optim.SGD([{"params": list(p), "lr": 0.1, "weight_decay": 0.1}], lr=1, momentum=0.9),
@@ -34,6 +41,8 @@ OPTIMIZERS = {
     "adamw_loop": lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0, foreach=False),
     "adafactor": lambda p: torch.optim.Adafactor(p, lr=0.1, weight_decay=0),
     "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.1),
+    "adamw8bit": lambda p: of_bitsandbytes().AdamW8bit(p, lr=0.1, weight_decay=0),
+    "paged": lambda p: of_bitsandbytes().PagedAdamW8bit(p, lr=0.1, weight_decay=0),
 }
 
 

@@ -36,6 +36,19 @@ def pythons(named):
     return sorted(named or glob.glob(os.path.join(CACHE, "torch-*", "bin", "python")), key=version, reverse=True)
 
 
+def with_bitsandbytes():
+    """Lets the Pythons that are started find bitsandbytes, which tests/truth/environment.sh loads: whether it is there."""
+    found = glob.glob(os.path.join(CACHE, "bitsandbytes-*", "bitsandbytes", "__init__.py"))
+    if not found:
+        print("  bitsandbytes: skipped: it is not there (tests/truth/environment.sh loads it)", flush=True)
+        return False
+    folder = os.path.dirname(os.path.dirname(max(found)))
+    known = os.environ.get("PYTHONPATH")
+    if not known or folder not in known.split(os.pathsep):
+        os.environ["PYTHONPATH"] = folder + (os.pathsep + known if known else "")
+    return True
+
+
 #: With PyTorches but the newest a test runs in one turn of so many, other tests in others.
 TURNS = 3
 

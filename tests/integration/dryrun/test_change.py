@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from against_truth import start_each
-from running import THOROUGH, HERE, dryrun, main, version
+from running import THOROUGH, HERE, dryrun, main, version, with_bitsandbytes
 
 PROGRAM = os.path.join(HERE, "program_change.py")
 PRUDENT = ["--optimizer", "adam"]
@@ -49,6 +49,10 @@ MORE = [
     (["optimizer=adamw"], ALONE, [(PRUDENT, ["--optimizer", "adamw"])]),
     (["optimizer=adafactor"], ALONE, [(PRUDENT, ["--optimizer", "adafactor"])]),
     (["optimizer=rmsprop"], ALONE, [(PRUDENT, ["--optimizer", "rmsprop"])]),
+]
+OF_BITSANDBYTES = [
+    (["optimizer=AdamW8bit", "checkpoint=Block"], ALONE, [(PRUDENT, ["--optimizer", "adamw8bit", "--checkpoint"])]),
+    (["optimizer=pagedadamw8bit"], ALONE, [(PRUDENT, ["--optimizer", "paged"])]),
 ]
 FIGURES = ("requested_bytes_peak", "allocated_bytes_peak", "reserved_bytes_peak", "oom_count")
 
@@ -101,6 +105,7 @@ def known_to(python, case):
 
 def test(arguments, python, failures):
     cases = [case for case in CASES + (MORE if THOROUGH else []) if known_to(python, case)]
+    cases += OF_BITSANDBYTES if with_bitsandbytes() else []
     by_hand = {}
     for options in (ALONE, LAST):
         programs = list(dict.fromkeys(tuple(by_hand) for _, ranks, pairs in cases if ranks == options for _, by_hand in pairs))

@@ -137,6 +137,45 @@ TEST(OptimizerRewrite, PutsAnotherInThePlacesOfTheRecordedOne)
     EXPECT_EQ(t.with("Adagrad,foreach=False").substr(0, 27), "+400 +200 +400 +200 +100 +4");
 }
 
+TEST(OptimizerRewrite, PutsOneWithEightBitStates)
+{
+    Training t;
+    EXPECT_EQ(t.with("AdamW8bit,min_8bit_size=100"),
+        "+400 +200 +100 +400 +200 -100 +8 -8 +1024 +1024 +100 +100 +4 +4 +200 +200 "
+        "-400 -200 +100 +400 +200 -100 +8 -8 -400 -200 ");
+    const auto rewrite = OptimizerRewrite::of(t.run(), "AdamW8bit");
+    ASSERT_TRUE(rewrite);
+    EXPECT_NE(rewrite->reason().text().find("bitsandbytes"), std::string::npos) << rewrite->reason().text();
+    Training momentum("SGD8bit"); // two small parameters, whose states are floats
+    EXPECT_TRUE(OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5")->changesNothing());
+    EXPECT_TRUE(
+        OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5,min_8bit_size=101")->changesNothing());
+    EXPECT_FALSE(
+        OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5,min_8bit_size=50")->changesNothing());
+    Training doubles("SGD", true, "float64");
+    EXPECT_NE(doubles.refusal("AdamW8bit").find("raises in a step of a parameter like a, float64"),
+        std::string::npos)
+        << doubles.refusal("AdamW8bit");
+}
+
+TEST(OptimizerRewrite, RefusesPartsOfParametersWhereOneRaises)
+{
+    const auto refusal = [](const char* recorded, const std::vector<const char*>& changes) {
+        Training t(recorded);
+        Scenario scenario;
+        for (const char* change : changes)
+            scenario.changes.push_back(Change::parse(change).value());
+        const auto answer = predict({ t.run() }, scenario);
+        return answer ? std::string() : answer.error().what.text();
+    };
+    EXPECT_THAT(refusal("SGD", { "fsdp=2", "optimizer=AdamW8bit" }),
+        testing::StartsWith("AdamW8bit of bitsandbytes"));
+    EXPECT_THAT(refusal("SGD8bit", { "fsdp=2" }), testing::StartsWith("SGD8bit of bitsandbytes"));
+    EXPECT_THAT(refusal("SGD8bit", { "fsdp=2", "optimizer=AdamW" }),
+        testing::Not(testing::HasSubstr("bitsandbytes")));
+    EXPECT_EQ(refusal("SGD8bit", { "optimizer=AdamW" }), "");
+}
+
 TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
 {
     Training t;

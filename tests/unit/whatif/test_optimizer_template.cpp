@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What optimizers of torch.optim ask for, as their templates tell.
-#include "model/whatif/optimizer_template.h"
+// What optimizers of torch.optim and bitsandbytes ask for, as their templates tell.
+#include "model/whatif/optimizer_match.h"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ OptimizerRun runOf(
 {
     const auto choice = OptimizerTemplates::builtIn().find(value);
     EXPECT_TRUE(choice) << value;
-    return { *choice->made, std::move(parameters), std::move(groups) };
+    return { *choice->made, std::move(parameters), std::move(groups), choice->least };
 }
 
 /// A step of it, of these parameters.
@@ -98,6 +98,48 @@ TEST(OptimizerTemplate, MakesStateWhenItIsFirstNeeded)
     EXPECT_EQ(stepOf(nothing, { 0, 1 }), "+40 +40 +40 -2"); // nobody asks the allocator for nothing
 }
 
+// What bitsandbytes 0.50.2 was seen to do: two maps once, then bytes and scales, or floats.
+TEST(OptimizerTemplate, KeepsStatesOfLargeParametersInEightBits)
+{
+    OptimizerRun run = runOf("AdamW8bit", { floats(100), halfs(5000), floats(4096) });
+    EXPECT_EQ(stepOf(run, { 0, 1, 2 }), "+400 +400 +1024 +1024 +5000 +5000 +80 +80 +4096 +4096 +64 +64");
+    EXPECT_EQ(stepOf(run, { 0, 1, 2 }), "");
+    OptimizerRun momentum = runOf("SGD8bit,momentum=0.9", { floats(4096), floats(4095), floats(4097) });
+    EXPECT_EQ(stepOf(momentum, { 0, 1, 2 }), "+1024 +4096 +64 +16380 +4097 +68");
+}
+
+TEST(OptimizerTemplate, AsksOnceForWhatIsTheOptimizersOwn)
+{
+    OptimizerRun groups = runOf("Lion8bit", { floats(7), floats(5000), floats(5000) }, { 0, 1, 2 });
+    EXPECT_EQ(stepOf(groups, { 0, 1, 2 }), "+28 +1024 +5000 +80 +5000 +80");
+    OptimizerRun late = runOf("Adam8bit", { floats(5000), floats(7), floats(6000) });
+    EXPECT_EQ(stepOf(late, { 1 }), "+28 +28");
+    EXPECT_EQ(stepOf(late, { 1, 2 }), "+1024 +1024 +6000 +6000 +96 +96");
+    EXPECT_EQ(stepOf(late, { 0, 1, 2 }), "+5000 +5000 +80 +80");
+}
+
+TEST(OptimizerTemplate, TakesTheLeastNumberOfElementsFromAnOption)
+{
+    OptimizerRun all = runOf("AdamW8bit,min_8bit_size=50", { floats(50), floats(49) });
+    EXPECT_EQ(stepOf(all, { 0, 1 }), "+1024 +1024 +50 +50 +4 +4 +196 +196");
+    OptimizerRun none = runOf("AdamW8bit,min_8bit_size=1e9", { floats(5000) });
+    EXPECT_EQ(stepOf(none, { 0 }), "+20000 +20000");
+    // A recorded one shows which number it was given, as far as its parameters tell it.
+    RecordedOptimizer recorded;
+    recorded.name = "AdamW8bit";
+    recorded.parameters = { floats(50), floats(49), floats(5000) };
+    recorded.steps.push_back({ .having = { 0, 1, 2 } });
+    for (const std::int64_t least : { 10, 50, 4096, 6000 }) {
+        const auto did
+            = partsOf(*OptimizerTemplates::builtIn().find("AdamW8bit")->made, recorded, { 0 }, least);
+        ASSERT_TRUE(did);
+        const OptimizerMatch match = matchOptimizer(recorded, *did);
+        ASSERT_TRUE(match.known) << least;
+        EXPECT_EQ(partsOf(*match.made, recorded, match.groups, match.least), did) << least;
+        EXPECT_EQ(match.least <= 50, least <= 50) << least;
+    }
+}
+
 TEST(OptimizerTemplate, GivesBackWhatItDoesNotKeep)
 {
     for (const char* value : { "SGD", "SGD,momentum=0.9,nesterov=True", "SGD,weight_decay=0.1", "Adam",
@@ -139,14 +181,34 @@ TEST(OptimizerTemplates, RefuseByNameWhatTheyDoNotKnow)
         EXPECT_FALSE(found) << value;
         return found ? Error::Kind::Format : found.error().kind;
     };
-    for (const char* unknown : { "", "Adam8bit", "adamw,beta=1", "adamw,foreach", "adamw,foreach=yes",
-             "sgd,momentum=", "sgd,momentum=much", "adamw,foreach=True,fused=True", "sgd,nesterov=True" })
+    for (const char* unknown : { "", "Adam9bit", "SGD8bit", "AdamW8bit,amsgrad=True",
+             "AdamW8bit,min_8bit_size=much", "AdamW8bit,min_8bit_size=-1", "AdamW8bit,min_8bit_size=nan",
+             "adamw,beta=1", "adamw,foreach", "adamw,foreach=yes", "sgd,momentum=", "sgd,momentum=much",
+             "adamw,foreach=True,fused=True", "sgd,nesterov=True" })
         EXPECT_EQ(kindOf(unknown), Error::Kind::Usage) << unknown;
-    for (const char* untold : { "Adafactor", "lbfgs", "Muon", "Rprop" })
+    for (const char* untold : { "Adafactor", "lbfgs", "Muon", "Rprop", "LAMB", "lamb8bit", "pagedadamw8bit",
+             "AdamW8bit,is_paged=True" })
         EXPECT_EQ(kindOf(untold), Error::Kind::Refused) << untold;
-    EXPECT_NE(templates.find("Adam8bit").error().hint.text().find("AdamW"), std::string::npos);
+    const auto hintOf = [&](const char* value) { return templates.find(value).error().hint.text(); };
+    EXPECT_NE(hintOf("Adam9bit").find("AdamW8bit"), std::string::npos);
+    EXPECT_NE(hintOf("PagedAdamW8bit").find("--change optimizer=PagedAdamW8bit"), std::string::npos);
+    EXPECT_TRUE(templates.find("AdamW8bit,is_paged=False,lr=0.1"));
     EXPECT_NE(templates.find("sgd,beta=1").error().hint.text().find("momentum"), std::string::npos);
     EXPECT_TRUE(templates.find("ADAMW,lr=0.1,eps=1e-6"));
+}
+
+TEST(OptimizerTemplates, TellOfTypesThatRaise)
+{
+    const OptimizerTemplates& templates = OptimizerTemplates::builtIn();
+    const auto both = templates.find("AdamW8bit");
+    EXPECT_TRUE(both->refuses("float64", 5000));
+    EXPECT_FALSE(both->refuses("bfloat16", 10));
+    const auto one = templates.find("RMSprop8bit"); // it has no kernel for small ones
+    EXPECT_TRUE(one->refuses("bfloat16", 10));
+    EXPECT_FALSE(one->refuses("bfloat16", 5000));
+    EXPECT_FALSE(templates.find("AdamW")->refuses("float64", 10));
+    EXPECT_EQ(both->package.substr(0, 13), "bitsandbytes ");
+    EXPECT_EQ(templates.find("AdamW")->package, "");
 }
 
 TEST(OptimizerTemplates, TellWhereAWeightDecayMatters)
