@@ -11,7 +11,7 @@
 
 namespace strata::interpose {
 
-namespace {
+// Not without a name, or the functions below would have none that others see.
 
 /// std::vector<at::Tensor>, as it is handed over by reference.
 struct TensorVector {
@@ -30,6 +30,8 @@ struct ReturnedTensors {
     TensorVector vector;
 };
 static_assert(sizeof(ReturnedTensors) == sizeof(std::vector<void*>));
+
+namespace {
 
 /// Whether the end of the call is to be told.
 bool begins(const TensorVector& roots, const TensorVector& gradients, const TensorVector& inputs,
@@ -99,7 +101,11 @@ bool isWithinBackward() noexcept
 
 bool isUndefined(const void* tensor) noexcept
 {
-    static const void* const none = behind("_ZN3c1019UndefinedTensorImpl10_singletonE", "libc10.so");
+    constexpr const char* kNone = "_ZN3c1019UndefinedTensorImpl10_singletonE";
+    static const void* const none = [] {
+        void* const found = dlsym(RTLD_DEFAULT, kNone); // the program may hold the live copy of a variable
+        return found ? found : behind(kNone, "libc10.so");
+    }();
     return tensor == nullptr || tensor == none;
 }
 
