@@ -7,7 +7,7 @@
 //   double       twice the batch; triple: three times
 //   autocast     forward and loss in bfloat16
 //   accumulate   two backwards a step
-//   held         the loss, and with it what it was made of, stays until it is there again
+//   held         what the network returns stays until it returns the next
 //   zeroed       gradients are zeroed, and stay
 //   penalty      the gradient of the loss for the batch is part of the loss
 //   function     a function of autograd that the program wrote
@@ -120,6 +120,8 @@ struct Training {
         auto result = model->forward(batch);
         if (has("function"))
             result = Cube::apply(result);
+        if (has("held"))
+            held = result;
         auto loss = wanted.defined() ? F::cross_entropy(result.flatten(0, -2), wanted) : result.sum();
         if (has("autocast")) {
             at::autocast::clear_cache();
@@ -138,8 +140,6 @@ struct Training {
             made = made + slopes[0].pow(2).sum();
         }
         made.backward();
-        if (has("held"))
-            held = made;
     }
 
     torch::Tensor held;

@@ -103,7 +103,11 @@ def test_refused(programs, failures, version):
     path = programs.record(("mlp",), DEEP)
     for change in ("checkpoint=Linear", "checkpoint=path:*", "offload=activations", "offload=activations:Linear"):
         run, _ = programs.ask(path, "--change", change)
-        failures.expect(f"{version} {change}", f"exit and reason, {run.stdout[-600:]}", (run.returncode, NO_MODULES in run.stdout + run.stderr), (1, True))
+        failures.expect(f"{version} {change}", f"exit and reason: {text(run)[-600:]}", (run.returncode, NO_MODULES in text(run)), (1, True))
+
+
+def text(run):
+    return "".join(each if isinstance(each, str) else each.decode(errors="replace") for each in (run.stdout, run.stderr))
 
 
 def reserved_and_requested(figures):
@@ -111,14 +115,18 @@ def reserved_and_requested(figures):
 
 
 def test_free(programs, failures, version):
-    """What a program has beyond its last use: the loss of the step before, with what is in it."""
+    """What a program has beyond its last use, with and without what the network returned in the step before: let go of, both come to the same."""
     name = f"{version} free=last-use"
-    run, told = programs.ask(programs.record(("gpt", "held"), DEEP), "--change", "free=last-use")
-    if not told:
-        failures.expect(name, f"an answer: {run.stderr[-400:]}", False)
+    told = {}
+    for words in (("gpt", "held"), ("gpt",)):
+        run, told[words] = programs.ask(programs.record(words, DEEP), "--change", "free=last-use")
+        failures.expect(name, f"an answer for {' '.join(words)}: {text(run)[-600:]}", bool(told[words] and told[words]["predicted"]))
+    held, plain = told.values()
+    if not held or not plain:
         return
-    _, truth = programs.ask(programs.record(("gpt",), 0))
-    print(f"{name}: {told['predicted']}, by hand {truth['recorded']}", flush=True)
+    print(f"{name}: {held['predicted']}, recorded {held['recorded']}; without what it holds {plain['predicted']}, recorded {plain['recorded']}", flush=True)
+    failures.expect(name, "what it holds counts", held["recorded"]["requested_bytes_peak"] > plain["recorded"]["requested_bytes_peak"])
+    failures.expect(name, "requested", held["predicted"]["requested_bytes_peak"], plain["predicted"]["requested_bytes_peak"])
 
 
 def test_calls(programs, failures, version):
@@ -135,7 +143,7 @@ def test_calls(programs, failures, version):
         print(f"{name}: {told['confirmed']}, by hand {truth['recorded']}, unchanged {told['confirmed_unchanged']}, recorded {told['recorded']}: {told['confirmed_by']}, {told['confirmed_note']}", flush=True)
         failures.expect(name, "requested and reserved", reserved_and_requested(told["confirmed"]), reserved_and_requested(truth["recorded"]))
     run, _ = programs.ask(programs.record(("mlp",), DEEP), "--change", "dtype=bf16", "--confirm", "--python", programs.python)
-    failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in run.stdout + run.stderr), (1, True))
+    failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in text(run)), (1, True))
 
 
 def test_dry_run(programs, arguments, failures, version):
