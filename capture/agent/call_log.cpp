@@ -170,8 +170,11 @@ try {
     if ((!seen.isCall && !isOwnNode) || !m_isOpen.load(std::memory_order_acquire))
         return;
     const std::lock_guard lock(m_mutex);
-    if (isListed() && isOwnNode)
-        m_unusable = "the program has a function of its own for autograd, " + std::string(name);
+    if (isListed() && isOwnNode) {
+        const std::string_view own = name.substr(name.find(kOwnNode) + kOwnNode.size());
+        m_unusable = "the program has a function of its own for autograd, "
+            + std::string(own.substr(0, own.rfind('>')));
+    }
     if (!isListed() || m_isBackward)
         return;
     std::vector<wire::CallRow>& rows = m_list.chunk.rows;

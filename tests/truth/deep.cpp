@@ -5,7 +5,7 @@
 //
 // Families: mlp, gpt, conv. Optimizers: adam, adagrad, lbfgs, momentum, own, rmsprop, sgd; else AdamW.
 //   double       twice the batch; triple: three times
-//   autocast     forward and loss in bfloat16
+//   autocast     forward and loss under autocast
 //   accumulate   two backwards a step
 //   held         what the network returns stays until it returns the next
 //   zeroed       gradients are zeroed, and stay

@@ -142,6 +142,9 @@ def test_calls(programs, failures, version):
             continue
         print(f"{name}: {told['confirmed']}, by hand {truth['recorded']}, unchanged {told['confirmed_unchanged']}, recorded {told['recorded']}: {told['confirmed_by']}, {told['confirmed_note']}", flush=True)
         failures.expect(name, "requested and reserved", reserved_and_requested(told["confirmed"]), reserved_and_requested(truth["recorded"]))
+    run, _ = programs.ask(programs.record(("mlp", "function"), DEEP), "--change", "amp=bf16", "--confirm", "--python", programs.python)
+    failures.expect(f"{version} function", f"is refused: {text(run)[-400:]}",
+                    (run.returncode, "a function of its own for autograd, (anonymous namespace)::Cube" in text(run)), (1, True))
     run, _ = programs.ask(programs.record(("mlp",), DEEP), "--change", "dtype=bf16", "--confirm", "--python", programs.python)
     failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in text(run)), (1, True))
 
