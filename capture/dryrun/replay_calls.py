@@ -465,8 +465,9 @@ class Replay:
         for index, (size, row) in self.fillers.items():
             if row >= 0:
                 dead[size].append(("filler", index))
-        for number in self.outside:
-            if number in self.died and number in self.known_blocks and self.tensors[number].gradient_of is None:
+        has_others = {number for numbers in self.by_block.values() for number in numbers if any(each in self.live for each in numbers if each != number)}
+        for number in self.outside:  # another view of what lives is made where it is taken
+            if number in self.died and number in self.known_blocks and self.tensors[number].gradient_of is None and number not in has_others:
                 dead[self.tensors[number].bytes].append(("tensor", number))
         for number in self.left:
             tensor = self.live.pop(number, None)
