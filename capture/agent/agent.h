@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,11 +87,18 @@ public:
     void annotate(
         wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread) noexcept;
     void tell(wire::KeyValue item);
+    /// Those that some of the tensors lie on, at::TensorImpls.
+    [[nodiscard]] std::set<std::int32_t> devicesOf(std::span<const void* const> tensors) const;
     /// Where tensors are now, of the devices that are recorded. Nothing if nothing is recorded.
     void list(std::span<const PlacedTensor> tensors);
     /// A deep step begins now, on this thread; false: there can be none, because nothing is recorded, this
     /// LibTorch lets nobody watch its operators, or there was one.
     [[nodiscard]] bool beginDeepStep();
+    /// In one of a program without a Python, on the same thread: LibTorch itself tells what autograd saves,
+    /// where it can. `parameters`: those of the optimizer, at::TensorImpls.
+    void seeAlone(std::span<const void* const> parameters);
+    /// Likewise, once autograd has gone backward.
+    void listGradients();
     /// On the same thread. `unusable`: why it is not to be used; empty: it is.
     void endDeepStep(std::string unusable);
     /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
@@ -155,6 +163,7 @@ private:
     DeepLog m_deep{ m_devices };
     CallLog m_callList{ m_devices };
     bool m_hadDeepStep = false; // this recording
+    bool m_isAlone = false; // the deep step: seeAlone()
     bool m_hasLasting = false; // the deep step has been told what outlives it
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;

@@ -11,6 +11,7 @@ namespace {
 
 DeepLog* g_deep = nullptr; // that hooks call: set before they do
 CallLog* g_callList = nullptr; // likewise
+Agent* g_stepping = nullptr; // likewise
 
 void operatorSeen(const hook::DeepOperator& seen) noexcept
 {
@@ -28,6 +29,10 @@ void failed() noexcept
     g_deep->fail(kLess);
     g_callList->fail(kLess);
 }
+void savedSeen(std::uint32_t kind, std::uint32_t saved, const void* tensor) noexcept
+{
+    g_stepping->addSaved(static_cast<wire::DeepKind>(kind), saved, tensor);
+}
 
 } // namespace
 
@@ -41,9 +46,10 @@ bool Agent::beginDeepStep()
     recorder->writeDeepStepsOf(m_deep, m_callList);
     m_deep.begin();
     m_callList.begin();
-    m_hasLasting = false;
+    m_hasLasting = m_isAlone = false;
     g_deep = &m_deep;
     g_callList = &m_callList;
+    g_stepping = this;
     if (m_hook.beginDeep && m_hook.beginDeep({ operatorSeen, tensorGone, failed }))
         return true;
     constexpr const char* kUnseen = "this LibTorch lets nobody watch its operators";
@@ -52,11 +58,49 @@ bool Agent::beginDeepStep()
     return false;
 }
 
+void Agent::seeAlone(std::span<const void* const> parameters)
+{
+    if (!m_deep.isOpen())
+        return;
+    if (m_hook.followSaved)
+        (void)m_hook.followSaved(savedSeen); // else the step has none that are saved, as who reads it says
+    m_callList.add(wire::CallKind::Known, "parameter", {}, lookAt(parameters));
+    m_hasLasting = m_isAlone = true;
+    if (m_hook.lastDeep)
+        m_hook.lastDeep();
+    listGradients();
+}
+
+void Agent::listGradients()
+{
+    if (!m_deep.isOpen() || !m_hook.tellGradients)
+        return;
+    std::vector<hook::DeepTensor> pairs;
+    m_hook.tellGradients(
+        &pairs, [](void* to, const hook::DeepTensor& tensor, const hook::DeepTensor& gradient) noexcept {
+            auto& all = *static_cast<std::vector<hook::DeepTensor>*>(to);
+            all.push_back(tensor);
+            all.push_back(gradient);
+        });
+    m_callList.add(wire::CallKind::Known, "gradient", {}, pairs);
+}
+
+std::set<std::int32_t> Agent::devicesOf(std::span<const void* const> tensors) const
+{
+    std::set<std::int32_t> devices;
+    for (const void* const tensor : tensors)
+        if (hook::DeepTensor seen; m_hook.lookDeep && m_hook.lookDeep(tensor, false, &seen))
+            devices.insert(seen.device);
+    return devices;
+}
+
 void Agent::endDeepStep(std::string unusable)
 {
     if (!m_deep.isOpen())
         return;
     m_hook.endDeep();
+    if (m_isAlone)
+        m_callList.addStates();
     m_callList.end(unusable);
     m_deep.end(std::move(unusable)); // last: from now on both are written
 }

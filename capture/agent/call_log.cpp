@@ -13,6 +13,7 @@ constexpr std::size_t kMostTextBytes = std::size_t{ 1 } << 24; // of one step; w
 constexpr const char* kTooMany = "the step calls too many operators";
 constexpr const char* kNoMemory = "no memory was left for it";
 constexpr std::string_view kOurs = "aten::"; // the operators that every PyTorch has
+constexpr std::string_view kOwnNode = "CppNode<"; // of a function of autograd that was written in C++
 
 } // namespace
 
@@ -164,9 +165,16 @@ void CallLog::check()
 /// What an operator calls beneath, and what autograd calls, was told as another's.
 void CallLog::addOperator(const hook::DeepOperator& seen) noexcept
 try {
-    if (!seen.isCall || !m_isOpen.load(std::memory_order_acquire))
+    const std::string_view name(seen.name.data, seen.name.bytes);
+    const bool isOwnNode = !seen.returns && !name.starts_with(kOurs) && name.find(kOwnNode) != name.npos;
+    if ((!seen.isCall && !isOwnNode) || !m_isOpen.load(std::memory_order_acquire))
         return;
     const std::lock_guard lock(m_mutex);
+    if (isListed() && isOwnNode) {
+        const std::string_view own = name.substr(name.find(kOwnNode) + kOwnNode.size());
+        m_unusable = "the program has a function of its own for autograd, "
+            + std::string(own.substr(0, own.rfind('>')));
+    }
     if (!isListed() || m_isBackward)
         return;
     std::vector<wire::CallRow>& rows = m_list.chunk.rows;
@@ -187,7 +195,6 @@ try {
         return;
     }
     m_running.reset();
-    const std::string_view name(seen.name.data, seen.name.bytes);
     const hook::DeepCall& call = *seen.call;
     if (!name.starts_with(kOurs)) {
         m_unusable = name.find("::") == name.npos

@@ -48,6 +48,10 @@ public:
     /// Anything else.
     void add(wire::CallKind kind, std::string_view name, std::string_view detail,
         std::span<const hook::DeepTensor> tensors) noexcept;
+    /// The states of optimizers of a program that does not tell them: what was there before the step, and is
+    /// taken for the first time once autograd has gone backward for the last time, with a parameter or its
+    /// gradient.
+    void addStates() noexcept;
     void fail(std::string why) noexcept;
 
 private:
@@ -57,6 +61,7 @@ private:
     [[nodiscard]] std::uint32_t numberOf(const hook::DeepTensor& seen);
     [[nodiscard]] std::uint32_t newNumber(const hook::DeepTensor& seen);
     void addRef(std::size_t row, const hook::DeepTensor& seen);
+    [[nodiscard]] std::vector<std::uint32_t> findStates() const;
     void check();
 
     const Devices& m_devices;

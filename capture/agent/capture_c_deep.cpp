@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface for deep steps: Python's side tells what LibTorch does not.
+// The C interface for deep steps: whoever stands beside the program tells what LibTorch does not.
 #include "capture/agent/agent.h"
 #include "capture/agent/module_table.h"
 #include "capture/agent/process_agent.h"
@@ -40,6 +40,22 @@ int strata_capture_deep_begin()
         begun = agent && agent->beginDeepStep() ? 1 : 0;
     });
     return begun;
+}
+
+int strata_capture_deep_begin_alone(const void* const* parameters, uint64_t count)
+{
+    const int begun = strata_capture_deep_begin();
+    if (begun != 0)
+        guarded([&] { agent::agentOfProcess()->seeAlone({ parameters, count }); });
+    return begun;
+}
+
+void strata_capture_deep_gradients()
+{
+    guarded([&] {
+        if (agent::Agent* const agent = agent::agentOfProcess())
+            agent->listGradients();
+    });
 }
 
 void strata_capture_deep_end(const char* unusable)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ static_assert(isCode(STRATA_CAPTURE_PARAMETER, wire::RoleKind::Parameter)
     && isCode(STRATA_CAPTURE_GRADIENT, wire::RoleKind::Gradient)
     && isCode(STRATA_CAPTURE_OPTIMIZER_STATE, wire::RoleKind::OptimizerState)
     && isCode(STRATA_CAPTURE_INPUT, wire::RoleKind::Input)
-    && isCode(STRATA_CAPTURE_STEPPED, wire::RoleKind::Stepped));
+    && isCode(STRATA_CAPTURE_STEPPED, wire::RoleKind::Stepped)
+    && isCode(STRATA_CAPTURE_STEPPED_UNLISTED, wire::RoleKind::SteppedUnlisted));
 
 } // namespace
 
@@ -61,6 +63,27 @@ void strata_capture_list(const uint64_t* pairs, uint64_t count)
                 placed.push_back(*tensor);
         if (agent::Agent* const agent = agent::agentOfProcess())
             agent->list(placed);
+    });
+}
+
+void strata_capture_optimizer_stepped(
+    const void* optimizer, const char* type, const void* const* parameters, uint64_t count)
+{
+    guarded([&] {
+        agent::Agent* const agent = agent::agentOfProcess();
+        agent::TensorTable& tensors = agent::tensorsOfProcess();
+        const auto number = agent ? tensors.unlistedOptimizer(optimizer) : std::nullopt;
+        if (!number)
+            return;
+        std::vector<agent::PlacedTensor> placed;
+        for (const std::int32_t device : agent->devicesOf({ parameters, count }))
+            if (const auto step = tensors.place(tensors.add({ .device = device,
+                                                    .kind = wire::RoleKind::SteppedUnlisted,
+                                                    .name = type ? type : "",
+                                                    .optimizer = *number }),
+                    0))
+                placed.push_back(*step);
+        agent->list(placed);
     });
 }
 

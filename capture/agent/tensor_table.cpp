@@ -27,6 +27,16 @@ std::uint32_t TensorTable::addOptimizer()
     return m_optimizers++;
 }
 
+std::optional<std::uint32_t> TensorTable::unlistedOptimizer(const void* optimizer)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_optimizers > m_unlisted.size())
+        return std::nullopt;
+    const auto [known, isNew] = m_unlisted.try_emplace(optimizer, m_optimizers);
+    m_optimizers += isNew ? 1 : 0;
+    return known->second;
+}
+
 std::optional<PlacedTensor> TensorTable::place(std::uint64_t number, std::uint64_t address)
 {
     const std::lock_guard lock(m_mutex);

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] std::uint64_t refused() const { return m_refused.load(std::memory_order_relaxed); }
     /// A number for an optimizer.
     [[nodiscard]] std::uint32_t addOptimizer();
+    /// The number of an optimizer of whose tensors nobody tells, by its address; none where the program tells
+    /// of its optimizers.
+    [[nodiscard]] std::optional<std::uint32_t> unlistedOptimizer(const void* optimizer);
     /// None: there is no tensor of that number.
     [[nodiscard]] std::optional<PlacedTensor> place(std::uint64_t number, std::uint64_t address);
     /// Those that are somewhere.
@@ -60,6 +63,7 @@ private:
     std::vector<PlacedTensor> m_placed; // by number
     std::atomic<std::uint64_t> m_refused{ 0 };
     std::uint32_t m_optimizers = 0;
+    std::map<const void*, std::uint32_t> m_unlisted;
 };
 
 } // namespace strata::agent

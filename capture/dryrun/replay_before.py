@@ -49,6 +49,7 @@ class Before:
                 self.held[number] = torch.empty(born[0], dtype=torch.uint8, device="cuda")
         for number in list(self.tensors):
             self.end(number)
+        self.held.clear()  # gone before the step that was recorded: a first step that begins late leaves some of its own here
         return self.made
 
     def holds_some(self, index):

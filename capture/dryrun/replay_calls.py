@@ -321,7 +321,7 @@ class Replay:
         roots, rest = tensors[:how["roots"]], tensors[how["roots"]:]
         count = sum(how["gradients"])
         some = iter(rest[:count])
-        gradients = tuple(next(some) if given else None for given in how["gradients"])
+        gradients = tuple(next(some) if given else torch.ones_like(root) for root, given in zip(roots, how["gradients"]))
         inputs = tuple(rest[count:])
         del tensors, rest, some
         for number in gone:
@@ -465,8 +465,9 @@ class Replay:
         for index, (size, row) in self.fillers.items():
             if row >= 0:
                 dead[size].append(("filler", index))
-        for number in self.outside:
-            if number in self.died and number in self.known_blocks and self.tensors[number].gradient_of is None:
+        has_others = {number for numbers in self.by_block.values() for number in numbers if any(each in self.live for each in numbers if each != number)}
+        for number in self.outside:  # another view of what lives is made where it is taken
+            if number in self.died and number in self.known_blocks and self.tensors[number].gradient_of is None and number not in has_others:
                 dead[self.tensors[number].bytes].append(("tensor", number))
         for number in self.left:
             tensor = self.live.pop(number, None)
@@ -508,20 +509,23 @@ class Replay:
 
 def with_autocast(rows, name, tensors):
     """As `strata dryrun --change amp=...` has it: from the outermost module that is called until backward begins; without gradients until
-    that module returns. What is still done with the loss, which is a number, autocast leaves alone: people end it before."""
+    that module returns. What is still done with the loss, which is a number, autocast leaves alone: people end it before. Where no modules are
+told of, as of a program in C++, from the first call that makes something of a parameter."""
     if name is None:
         return rows
     kind = {"bf16": "c10::BFloat16", "fp16": "c10::Half"}[name]
     made, depth, ours, theirs = [], 0, False, []
+    has_modules = any(row.kind == ENTERS for row in rows)
     for index, row in enumerate(rows):
         if row.kind == AUTOCAST:
             theirs.append(row.detail != "off")
         elif row.kind == AUTOCAST_ENDS and theirs:
             theirs.pop()
+        is_first = depth == 0 and row.kind == ENTERS if has_modules else row.kind == CALL and row.gradients and any(ref % 2 for ref in row.taken)
+        if is_first and not ours and not any(theirs[-1:]):  # autocast(enabled=False) is none
+            made.append(Row(AUTOCAST, True, kind, "", [], []))
+            ours = True
         if row.kind == ENTERS:
-            if depth == 0 and not ours and not any(theirs[-1:]):  # autocast(enabled=False) is none
-                made.append(Row(AUTOCAST, True, kind, "", [], []))
-                ours = True
             depth += 1
         if row.kind == BACKWARD and ours:
             made.insert(behind_loss(made, tensors), Row(AUTOCAST_ENDS, True, "", "", [], []))

@@ -48,6 +48,7 @@ public:
 
     [[nodiscard]] bool isGone() const { return c10::raw::weak_intrusive_ptr::use_count(m_tensor) == 0; }
     [[nodiscard]] const void* identity() const { return m_tensor; }
+    [[nodiscard]] const c10::TensorImpl* get() const { return static_cast<const c10::TensorImpl*>(m_tensor); }
 
 private:
     c10::intrusive_ptr_target* m_tensor;
@@ -335,6 +336,26 @@ inline bool lookDeep(const void* tensor, bool watches, DeepTensor* seen) noexcep
     } catch (...) {
         deepStep().callbacks.failed();
         return false;
+    }
+}
+
+/// Of the tensors that are watched, those that have gradients; these are watched from now on.
+inline void tellGradients(void* context, GradientFound found) noexcept
+{
+    try {
+        DeepStep& step = deepStep();
+        const std::lock_guard lock(step.mutex);
+        tellGone(step, 0);
+        for (std::size_t i = 0, end = step.watched.size(); i < end; ++i) {
+            DeepTensor tensor, gradient;
+            if (!deepTensorOf(step.watched[i].get(), tensor)
+                || !deepTensorOf(static_cast<const c10::TensorImpl*>(tensor.gradient), gradient))
+                continue;
+            found(context, tensor, gradient);
+            watch(step, gradient.tensor);
+        }
+    } catch (...) {
+        deepStep().callbacks.failed();
     }
 }
 

@@ -14,6 +14,7 @@
 #include "capture/hook/libtorch.h"
 #include "capture/hook/operator_spans.h"
 #include "capture/hook/operators.h"
+#include "capture/hook/saved_tensors.h"
 #include "capture/hook/torch_calls.h"
 
 #include <ATen/record_function.h>
@@ -368,9 +369,16 @@ double memoryFraction(std::int32_t device) noexcept
     }
 }
 
+void endDeepStep() noexcept
+{
+    endSaved();
+    endDeep();
+}
+
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
     unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode, watchOperators,
-    leaveOperators, runningOperator, followOperators, endOperators, beginDeep, endDeep, lastDeep, lookDeep };
+    leaveOperators, runningOperator, followOperators, endOperators, beginDeep, endDeepStep, lastDeep,
+    lookDeep, followSaved, tellGradients };
 
 } // namespace
 

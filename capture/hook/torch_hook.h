@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 9;
+inline constexpr std::uint32_t kHookAbi = 10;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -168,6 +168,14 @@ struct DeepCallbacks {
     void (*failed)() noexcept = nullptr; ///< something is not told
 };
 
+/// Of a tensor that autograd saves for backward, takes out or lets go of: code of model/wire/kinds.h
+/// (DeepKind), the number of what is saved, and an at::TensorImpl: an alias that is held, what is taken out,
+/// nullptr.
+using SavedSeen = void (*)(std::uint32_t kind, std::uint32_t saved, const void* tensor) noexcept;
+
+/// A tensor that has a gradient, with that.
+using GradientFound = void (*)(void* context, const DeepTensor& tensor, const DeepTensor& gradient) noexcept;
+
 enum class Readiness : std::uint8_t {
     Ready,
     NotYet, ///< the allocator is not initialised: a tracker that is attached now would be lost
@@ -219,15 +227,22 @@ struct Hook {
     bool (*followOperators)(OperatorRan ran) noexcept = nullptr;
     void (*endOperators)() noexcept = nullptr;
     /// A deep step: from now on each operator is told of as it begins and ends, and each tensor that one
-    /// returned once nobody has it any more, until endDeep(), on the same thread. lookDeep(): the tensors that are
-    /// gone are told now; what an at::TensorImpl is (nullptr: none is asked for) comes into `seen`, and is
-    /// watched like those that operators return if `watches`. False: it lies on no GPU.
+    /// returned once nobody has it any more, until endDeep(), on the same thread. lookDeep(): the tensors
+    /// that are gone are told now; what an at::TensorImpl is (nullptr: none is asked for) comes into `seen`,
+    /// and is watched like those that operators return if `watches`. False: it lies on no GPU.
     bool (*beginDeep)(const DeepCallbacks&) noexcept = nullptr;
     void (*endDeep)() noexcept = nullptr;
     /// What is watched so far is looked at seldom: it outlives the step.
     void (*lastDeep)() noexcept = nullptr;
     /// How it lies is told too, and lives as long as the tensor is not changed.
     bool (*lookDeep)(const void* tensor, bool watches, DeepTensor* seen) noexcept = nullptr;
+    /// In a deep step of a program without a Python: from now on until endDeep() what autograd saves is told
+    /// of, on the threads where it happens, and of what was saved in between also after that. False where
+    /// this LibTorch, or the program, does not let it be seen.
+    bool (*followSaved)(SavedSeen seen) noexcept = nullptr;
+    /// In a deep step: of all tensors that are watched those that have gradients, which are watched from now
+    /// on.
+    void (*tellGradients)(void* context, GradientFound found) noexcept = nullptr;
 };
 
 } // namespace strata::hook

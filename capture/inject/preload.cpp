@@ -5,8 +5,11 @@
 // Whatever fails here is said once and never ends the program.
 #include "capture/dryrun/follow.h"
 #include "capture/dryrun/step_work.h"
+#include "capture/dryrun/steps.h"
+#include "capture/inject/cpp_deep.h"
 #include "capture/inject/record.h"
 #include "capture/inject/start_again.h"
+#include "capture/interpose/cpp_training.h"
 #include "capture/interpose/device_asked.h"
 #include "capture/interpose/next_function.h"
 #include "capture/interpose/process_exit.h"
@@ -27,6 +30,46 @@ void onImmediateExit() noexcept
 {
     inject::keepBeforeExit();
     dryrun::keepWork();
+}
+
+void onOptimizerMade(const void* optimizer) noexcept
+{
+    dryrun::optimizerMade(optimizer);
+}
+
+void onOptimizerSteps(const void* optimizer) noexcept
+{
+    dryrun::optimizerSteps(optimizer);
+}
+
+void onOptimizerStepped(const void* optimizer, const char* type) noexcept
+{
+    inject::optimizerStepped(optimizer, type);
+}
+
+void onGradientsZeroed(const void* optimizer) noexcept
+{
+    dryrun::gradientsZeroed(optimizer);
+}
+
+bool onBackward(const Backward& call) noexcept
+{
+    return inject::goesBackward(call);
+}
+
+void onBackwardEnds(Tensors returned) noexcept
+{
+    inject::goneBackward(returned);
+}
+
+void onAutocast(bool enabled) noexcept
+{
+    inject::autocastSet(enabled);
+}
+
+void onGraphUsed() noexcept
+{
+    inject::graphUsed();
 }
 
 } // namespace strata::interpose

@@ -30,11 +30,6 @@ bool isAsked()
     return *variable(kFileVariable) || *variable(kLiveVariable) == '1';
 }
 
-bool isPython()
-{
-    return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
-}
-
 std::uint32_t stacksWanted()
 {
     const std::string_view text = variable(kStacksVariable);
@@ -60,6 +55,7 @@ using Poll = int (*)();
 using Exiting = void (*)();
 
 std::atomic<Exiting> g_exiting{ nullptr };
+std::atomic<void*> g_recorder{ nullptr }; // as the loader knows it
 
 /// The recorder, loaded for good; nullptr if that failed.
 Poll load()
@@ -93,6 +89,7 @@ Poll load()
         options.live_port = static_cast<std::uint32_t>(std::strtoul(port, nullptr, 10)) | STRATA_CAPTURE_TCP;
     g_exiting.store(reinterpret_cast<Exiting>(dlsym(agent, "strata_capture_exiting")));
     start(&options);
+    g_recorder.store(agent);
     return reinterpret_cast<Poll>(dlsym(agent, "strata_capture_poll"));
 }
 
@@ -156,6 +153,18 @@ void keepBeforeExit() noexcept
 {
     if (const Exiting exiting = g_exiting.load())
         exiting();
+}
+
+bool isPython()
+{
+    static const bool is = dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
+    return is;
+}
+
+void* recorderFunction(const char* name)
+{
+    void* const recorder = g_recorder.load();
+    return recorder ? dlsym(recorder, name) : nullptr;
 }
 
 std::optional<interpose::PythonScript> recordScript()

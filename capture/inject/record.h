@@ -15,6 +15,12 @@ void recordWhenReady() noexcept;
 /// Before an _exit(): what was recorded goes to the file. Async-signal-safe.
 void keepBeforeExit() noexcept;
 
+/// Whether this process has a Python.
+[[nodiscard]] bool isPython();
+
+/// One of capture_c.h's; nullptr where no recorder is loaded, or one that lacks it.
+[[nodiscard]] void* recorderFunction(const char* name);
+
 /// Python's side of it; none where no recording is asked for.
 [[nodiscard]] std::optional<interpose::PythonScript> recordScript();
 

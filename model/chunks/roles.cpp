@@ -79,7 +79,7 @@ public:
     {
         const auto place = m_kept.placeOf(m_device, listing.event);
         if (!place) {
-            if (m_begun || listing.kind == Kind::Stepped || listing.event > m_kept.spans.at(m_device).first)
+            if (m_begun || wire::isStep(listing.kind) || listing.event > m_kept.spans.at(m_device).first)
                 return;
             m_earlier[{ listing.kind, listing.name, listing.part, listing.optimizer }] = listing;
             return;
@@ -116,7 +116,7 @@ private:
     {
         m_since[{ listing.kind, listing.name, listing.part, listing.optimizer }] = true;
         listing.event = place;
-        const bool ofOptimizer = listing.kind == Kind::Stepped;
+        const bool ofOptimizer = wire::isStep(listing.kind);
         const auto text = [&](StringId id) { return id.valid() ? m_kept.text(id) : id; };
         listing.name = ofOptimizer ? text(listing.name) : m_nameOf(listing.name);
         listing.part = text(listing.part);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/roles.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
@@ -17,13 +18,20 @@ const RoleListings::Rows& RoleListings::of(const Recording& recording, int devic
     return found == part->byDevice.end() ? kNone : found->second;
 }
 
+bool RoleListings::tellTensors(const Recording& recording, int device)
+{
+    const Rows& rows = of(recording, device);
+    return std::ranges::any_of(
+        rows, [](const RoleListing& row) { return row.kind != wire::RoleKind::SteppedUnlisted; });
+}
+
 std::int64_t countModuleNames(const Recording& recording)
 {
     std::set<StringId> names(recording.modules.begin(), recording.modules.end());
     if (const auto* const part = recording.parts.find<RoleListings>())
         for (const auto& [device, rows] : part->byDevice)
             for (const RoleListing& listing : rows)
-                if (listing.kind != wire::RoleKind::Stepped && listing.name.valid())
+                if (!wire::isStep(listing.kind) && listing.name.valid())
                     names.insert(listing.name);
     return std::ssize(names);
 }
@@ -31,7 +39,7 @@ std::int64_t countModuleNames(const Recording& recording)
 std::string_view roleName(wire::RoleKind kind)
 {
     static constexpr std::array<std::string_view, wire::kRoleKinds> kNames{ "parameter", "buffer", "gradient",
-        "optimizer_state", "input", "stepped" };
+        "optimizer_state", "input", "stepped", "stepped_unlisted" };
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -13,14 +13,15 @@ namespace strata::model {
 
 /// What the program said of one of its tensors at one place among the events of a device. The block that
 /// holds `address` then has that role. A listing stands until another one of the same kind, name, part and
-/// optimizer takes its place, and is said again by each Stepped of its optimizer: recorders tell what changed.
+/// optimizer takes its place, and is said again by each Stepped of its optimizer: recorders tell what
+/// changed.
 struct RoleListing {
     static constexpr std::uint32_t kNoOptimizer = 0xffffffffu;
 
     EventIndex event = 0; ///< how many events of the device came before
     wire::RoleKind kind = wire::RoleKind::Parameter;
     std::uint64_t address = 0; ///< somewhere in a block; 0: there is no such tensor any more
-    StringId name; ///< "h.3.attn.weight": of the parameter that it belongs to; of Stepped, the optimizer's
+    StringId name; ///< "h.3.attn.weight": of the parameter that it belongs to; of a step, the optimizer's
     StringId part; ///< what of the state of an optimizer: "exp_avg"
     StringId dtype; ///< "bfloat16"
     std::int64_t elements = 0; ///< that lie on this device
@@ -34,12 +35,14 @@ struct RoleListings {
     std::map<int, Rows> byDevice; ///< in the order in which they were told
 
     [[nodiscard]] static const Rows& of(const Recording& recording, int device);
+    /// Whether the program told of any, and not of steps of its optimizers alone. O(listings).
+    [[nodiscard]] static bool tellTensors(const Recording& recording, int device);
 };
 
 /// How many names of modules, and of parameters and buffers within them, it holds. O(listings).
 [[nodiscard]] std::int64_t countModuleNames(const Recording& recording);
 
-/// "parameter", "buffer", "gradient", "optimizer_state", "input", "stepped".
+/// "parameter", "buffer", "gradient", "optimizer_state", "input", "stepped", "stepped_unlisted".
 [[nodiscard]] std::string_view roleName(wire::RoleKind kind);
 
 } // namespace strata::model

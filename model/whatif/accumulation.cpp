@@ -331,7 +331,7 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
     Accumulation all;
     std::vector<EventIndex> stepped;
     for (const RoleListing& listing : RoleListings::of(trace.recording(), trace.device()))
-        if (listing.kind == wire::RoleKind::Stepped)
+        if (wire::isStep(listing.kind))
             stepped.push_back(listing.event);
     std::ranges::sort(stepped);
     for (const TrainingStep& step : steps.steps) {

@@ -150,20 +150,20 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             return classes;
         return pathsOf(trace.recording());
     case Change::Kind::Accumulate:
-        if (RoleListings::of(trace.recording(), trace.device()).empty())
+        if (!RoleListings::tellTensors(trace.recording(), trace.device()))
             return {};
         return { "2", "4", "8" };
     case Change::Kind::Optimizer:
-        if (RoleListings::of(trace.recording(), trace.device()).empty())
+        if (!RoleListings::tellTensors(trace.recording(), trace.device()))
             return {};
         return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
             "AdamW8bit", "Adam8bit", "RMSprop", "Adagrad" };
     case Change::Kind::Offload: {
         std::vector<std::string> values;
-        if (usableDeepStep(trace)) {
-            values.emplace_back("activations");
-            for (const std::string& name : classesOf(trace))
-                values.push_back("activations:" + name);
+        for (const std::string& name : classesOf(trace)) {
+            if (values.empty())
+                values.emplace_back("activations");
+            values.push_back("activations:" + name);
         }
         if (hasOptimizerState(trace))
             values.emplace_back("optimizer");

@@ -26,7 +26,7 @@ Result<CheckpointRegions> CheckpointRegions::of(const DeviceTrace& trace)
         return fail(Error::Kind::Refused,
             say("the deep step does not tell what is saved for backward, as of a program in C++"));
     if (step->owners.windows.empty())
-        return fail(Error::Kind::Refused, say("the deep step tells of no modules"));
+        return fail(Error::Kind::Refused, say("the deep step tells of no modules, as of a program in C++"));
     return CheckpointRegions(trace, stretchOf(*step->deep), std::move(step->owners));
 }
 

@@ -198,6 +198,8 @@ Result<RunEdits> offloadEdits(
     if (owners.holds.empty())
         return fail(Error::Kind::Refused,
             say("the deep step does not tell what is saved for backward, as of a program in C++"));
+    if (owners.windows.empty()) // nor does LibTorch have what would put it there
+        return fail(Error::Kind::Refused, say("the deep step tells of no modules, as of a program in C++"));
     if (savesInBackward(owners))
         return fail(Error::Kind::Refused,
             say("backward saves tensors for another backward (create_graph=True), and nothing tells which "

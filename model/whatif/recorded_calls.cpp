@@ -91,6 +91,10 @@ public:
                 && (asked.itemsBefore == 0 || asked.itemsAfter != asked.itemsBefore))
                 return refuse(
                     say("calls of one recording do not tell which of their sizes follow the batch"));
+            if (change.kind == Change::Kind::Type && !tellsModules())
+                return refuse(
+                    say("its calls tell of no modules, whose inputs would be of that type, as those "
+                        "of a program in C++"));
             document["changes"][std::string(change.text.substr(0, change.text.find('=')))] = change.value;
         }
         document["trial"] = asked.trial;
@@ -130,6 +134,11 @@ private:
         to["blocks"] = blocks();
         to["before"] = before();
         return {};
+    }
+    [[nodiscard]] bool tellsModules() const
+    {
+        return std::ranges::any_of(
+            m_list.rows, [](const CallList::Row& row) { return row.kind == Kind::Enters; });
     }
     [[nodiscard]] std::int64_t firstRow(EventIndex begin) const
     {

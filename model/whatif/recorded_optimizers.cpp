@@ -105,7 +105,7 @@ private:
         const bool ranges = std::ranges::any_of(m_recording.annotations, [&](const Annotation& annotation) {
             return m_recording.strings[annotation.name].starts_with("Optimizer.step#");
         });
-        if (!m_rows.empty() && !ranges)
+        if (RoleListings::tellTensors(m_recording, m_trace.device()) && !ranges)
             return refuse(say("the recording does not tell where a step of the optimizer begins"),
                 say("record the program with strata record"));
         return {};

@@ -48,8 +48,15 @@ enum class RoleKind : std::uint8_t {
     OptimizerState = 3,
     Input = 4,
     Stepped = 5, ///< no tensor: the step of an optimizer ended, and what was listed of it stands
+    SteppedUnlisted = 6, ///< the same of an optimizer whose tensors are not listed
 };
-inline constexpr std::size_t kRoleKinds = 6;
+inline constexpr std::size_t kRoleKinds = 7;
+
+/// No tensor, but where the step of an optimizer ended.
+[[nodiscard]] constexpr bool isStep(RoleKind kind)
+{
+    return kind == RoleKind::Stepped || kind == RoleKind::SteppedUnlisted;
+}
 
 /// What few events have: a text by number.
 enum class SparseKind : std::uint8_t { CompileContext = 0, UserMetadata = 1, ActionName = 2, Extras = 3 };

@@ -136,6 +136,46 @@ TEST_F(CallLogTest, BackwardIsOneRowWhateverRunsInIt)
     EXPECT_EQ(list.chunk.tensors[2].gradientOf, 0u);
 }
 
+TEST_F(CallLogTest, StatesAreWhatAnOptimizerTakesForTheFirstTime)
+{
+    hook::DeepTensor weight = tensor(1, true);
+    weight.gradient = tensor(2).tensor;
+    m_log.add(CallKind::Known, "parameter", "", std::vector{ weight });
+    begins("aten::mul", "[\"@\",\"@\"]", { tensor(1, true), tensor(3) });
+    returns({ tensor(4, true) });
+    m_log.add(CallKind::Backward, "", "{}", std::vector{ tensor(4, true) });
+    m_log.add(CallKind::BackwardEnds, "", "", {});
+    m_log.add(CallKind::Known, "gradient", "", std::vector{ weight, tensor(2) });
+    begins("aten::mul_", "[\"@\"]", { tensor(5) }); // a state
+    returns({ tensor(5) });
+    begins("aten::add_", "[\"@\",\"@\"]", { tensor(5), tensor(2) });
+    returns({ tensor(5) });
+    begins("aten::sqrt", "[\"@\"]", { tensor(5) });
+    returns({ tensor(6) }); // what comes of it is none
+    hook::DeepTensor alias = tensor(7);
+    alias.address = weight.address; // as .data has it
+    begins("aten::addcdiv_", "[\"@\",\"@\",\"@\"]", { alias, tensor(6), tensor(3) });
+    returns({ alias });
+    m_log.addStates();
+    const CallLog::List list = ended();
+    EXPECT_EQ(unusable(list), "");
+    const wire::CallRow& row = list.chunk.rows.back();
+    EXPECT_EQ(row.kind, CallKind::Known);
+    EXPECT_EQ(list.texts[row.name], "state");
+    ASSERT_EQ(row.takes, 2u);
+    const std::size_t at = list.chunk.refs.size() - 2;
+    EXPECT_EQ(list.chunk.tensors[list.chunk.refs[at] / 2].address, 1u);
+    EXPECT_EQ(list.chunk.tensors[list.chunk.refs[at + 1] / 2].address, 5u);
+}
+
+TEST_F(CallLogTest, WithoutABackwardThereAreNoStates)
+{
+    begins("aten::mul_", "[\"@\",\"@\"]", { tensor(5), tensor(1, true) });
+    returns({ tensor(5) });
+    m_log.addStates();
+    EXPECT_EQ(ended().chunk.rows.size(), 1u);
+}
+
 TEST_F(CallLogTest, WhatCannotBeCalledAgainIsSaidByName)
 {
     const auto why = [&](const auto& tell) {
@@ -148,6 +188,10 @@ TEST_F(CallLogTest, WhatCannotBeCalledAgainIsSaidByName)
     };
     EXPECT_EQ(
         why([&] { begins("Mine", "[]", {}); }), "the program has a function of its own for autograd, Mine");
+    EXPECT_EQ(why([&] {
+        begins("autograd::engine::evaluate_function: torch::autograd::CppNode<Of<int>>", "[]", {}, false);
+    }),
+        "the program has a function of its own for autograd, Of<int>");
     EXPECT_EQ(why([&] { begins("mine::op", "[]", {}); }),
         "the program calls mine::op, which is none of the operators of aten");
     EXPECT_EQ(why([&] { begins("aten::mul", "", {}); }), "arguments of aten::mul.Tensor cannot be recorded");

@@ -177,6 +177,17 @@ TEST(TensorTable, KnowsWhatStandsForARecordingThatBeginsLater)
     EXPECT_EQ(table.addOptimizer(), 1u);
 }
 
+TEST(TensorTable, NumbersOptimizersWhereTheProgramTellsOfNone)
+{
+    TensorTable table;
+    const int one = 0, other = 0;
+    EXPECT_EQ(table.unlistedOptimizer(&one), 0u);
+    EXPECT_EQ(table.unlistedOptimizer(&other), 1u);
+    EXPECT_EQ(table.unlistedOptimizer(&one), 0u);
+    EXPECT_EQ(table.addOptimizer(), 2u);
+    EXPECT_FALSE(table.unlistedOptimizer(&one)) << "it tells itself";
+}
+
 TEST(TensorTable, KnowsATensorThatIsToldAgain)
 {
     TensorTable table;

@@ -89,7 +89,7 @@ def pairs(session, wanted):
     return [{chunk.text(): chunk.text() for _ in range(chunk.varint())} for chunk in payloads(session, wanted)]
 
 
-ROLES = ("parameter", "buffer", "gradient", "optimizer_state", "input", "stepped")
+ROLES = ("parameter", "buffer", "gradient", "optimizer_state", "input", "stepped", "stepped_unlisted")
 
 
 def roles(session):

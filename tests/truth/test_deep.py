@@ -122,7 +122,7 @@ class Events:
 
 def step_ends(session):
     """So many events come before the end of each step of the optimizer that steps first."""
-    rows = [row for row in record_tools.roles(session) if row["role"] == "stepped" and row["device"] == 0 and row["address"] == 0]
+    rows = [row for row in record_tools.roles(session) if row["role"] in ("stepped", "stepped_unlisted") and row["device"] == 0 and row["address"] == 0]
     return [row["event"] for row in rows if row["optimizer"] == rows[0]["optimizer"]]
 
 

@@ -129,7 +129,7 @@ void RetainedState::takeRoles(const wire::Bytes& payload)
     if (!wire::decodeRoles(payload, told))
         return;
     for (const wire::RoleRow& row : told) {
-        if (row.kind == wire::RoleKind::Stepped)
+        if (wire::isStep(row.kind))
             continue;
         const RoleKey key{ row.device, row.kind, row.name, row.part, row.optimizer };
         if (row.address == 0)

@@ -97,7 +97,8 @@ enum strata_capture_role {
     STRATA_CAPTURE_GRADIENT = 2,
     STRATA_CAPTURE_OPTIMIZER_STATE = 3,
     STRATA_CAPTURE_INPUT = 4,
-    STRATA_CAPTURE_STEPPED = 5 /* no tensor: to be listed when an optimizer has done a step */
+    STRATA_CAPTURE_STEPPED = 5, /* no tensor: to be listed when an optimizer has done a step */
+    STRATA_CAPTURE_STEPPED_UNLISTED = 6 /* the same where its tensors are not listed */
 };
 
 /* Without an optimizer. */
@@ -125,6 +126,12 @@ __attribute__((visibility("default"))) uint32_t strata_capture_add_tensor(
  * that is where it was need not be listed again, as long as the step of its optimizer is. */
 __attribute__((visibility("default"))) void strata_capture_list(const uint64_t* pairs, uint64_t count);
 
+/* An optimizer, by its address, has done a step over `count` parameters, at::TensorImpls: of a program of
+ * whose tensors nobody tells. Nothing where the program has asked for numbers of optimizers, and tells
+ * itself. */
+__attribute__((visibility("default"))) void strata_capture_optimizer_stepped(
+    const void* optimizer, const char* type, const void* const* parameters, uint64_t count);
+
 /* A torch.nn.Module, by its address: it became a part `name` of `parent` (0: only its class is told), and
  * ended. */
 __attribute__((visibility("default"))) void strata_capture_module(
@@ -141,6 +148,13 @@ __attribute__((visibility("default"))) void strata_capture_name_in(
  * NULL: it is. */
 __attribute__((visibility("default"))) int strata_capture_deep_begin(void);
 __attribute__((visibility("default"))) void strata_capture_deep_end(const char* unusable);
+
+/* The same of a program without a Python, of which LibTorch itself tells what autograd saves. `parameters`:
+ * of the optimizer, `count` at::TensorImpls. */
+__attribute__((visibility("default"))) int strata_capture_deep_begin_alone(
+    const void* const* parameters, uint64_t count);
+/* In that one, behind STRATA_CAPTURE_CALL_BACKWARD_ENDS: gradients are there. */
+__attribute__((visibility("default"))) void strata_capture_deep_gradients(void);
 
 enum strata_capture_deep {
     STRATA_CAPTURE_DEEP_SAVED = 3, /* a tensor, for backward */

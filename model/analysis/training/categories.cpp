@@ -70,6 +70,7 @@ Category categoryOf(Kind kind)
     case Kind::Input:
         return Category::Input;
     case Kind::Stepped:
+    case Kind::SteppedUnlisted:
         break;
     }
     return Category::Unknown;

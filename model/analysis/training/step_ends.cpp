@@ -120,7 +120,7 @@ std::vector<EventIndex> endsOfOptimizer(const DeviceTrace& trace, EventIndex beg
 {
     std::map<std::uint32_t, std::vector<EventIndex>> ends;
     for (const RoleListing& row : RoleListings::of(trace.recording(), trace.device()))
-        if (row.kind == wire::RoleKind::Stepped && row.event >= 0 && row.event <= trace.eventCount())
+        if (wire::isStep(row.kind) && row.event >= 0 && row.event <= trace.eventCount())
             ends[row.optimizer].push_back(row.event);
     for (auto& [optimizer, events] : ends) {
         std::ranges::sort(events); // a crafted file may have them in any order

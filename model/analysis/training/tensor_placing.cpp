@@ -47,7 +47,7 @@ void TensorPlacing::prepare(const DeviceTrace& trace, const Rows& rows, std::siz
     m_followed.resize(trace.blocks().bornCount());
     std::vector<std::uint64_t> listed, added;
     for (std::size_t row = first; row < rows.size(); ++row)
-        if (rows[row].kind != Kind::Stepped && rows[row].address != 0)
+        if (!wire::isStep(rows[row].kind) && rows[row].address != 0)
             listed.push_back(rows[row].address);
     std::ranges::sort(listed);
     listed.erase(std::unique(listed.begin(), listed.end()), listed.end());
@@ -117,6 +117,8 @@ void TensorPlacing::take(
         sayAgain(trace, rows, listing, placed);
         return;
     }
+    if (listing.kind == Kind::SteppedUnlisted)
+        return;
     const Key key{ listing.kind, listing.name, listing.part, listing.optimizer };
     const auto [known, isNew] = m_standing.try_emplace(key, 0);
     if (isNew) {

@@ -50,7 +50,7 @@ std::vector<Update> updatesOf(const DeviceTrace& trace, const Clock& clock)
     std::size_t at = 0;
     bool exact = false; // the end of the range `at` was listed
     for (const RoleListing& row : RoleListings::of(trace.recording(), trace.device())) {
-        if (row.kind != wire::RoleKind::Stepped)
+        if (!wire::isStep(row.kind))
             continue;
         const EventIndex last = std::clamp<EventIndex>(row.event, 0, trace.eventCount()) - 1;
         const auto mayHold

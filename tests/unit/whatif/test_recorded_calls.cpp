@@ -104,6 +104,19 @@ TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
         checkpoints("checkpoint=Block"), "no module of its calls is meant by --change checkpoint=Block");
 }
 
+// As those of a program in C++.
+TEST_F(CallsTest, WithoutModulesNothingTellsWhichInputsWouldBeOfAnotherType)
+{
+    CallList list = m_list;
+    for (CallList::Row& row : list.rows)
+        if (row.kind == CallList::Kind::Enters || row.kind == CallList::Kind::Leaves)
+            row.kind = CallList::Kind::AutocastEnds;
+    EXPECT_EQ(refused(list, { *Change::parse("dtype=bf16") }),
+        "its calls tell of no modules, whose inputs would be of that type, as those of a program in C++");
+    EXPECT_EQ(refused(list, { *Change::parse("amp=bf16") }), "");
+    EXPECT_EQ(refused(m_list, { *Change::parse("dtype=bf16") }), "");
+}
+
 TEST_F(CallsTest, AKernelOfAttentionAndALossInChunksGoWithThem)
 {
     const std::vector<Change> changes{ *Change::parse("attention=flash,causal"), *Change::parse("amp=bf16"),

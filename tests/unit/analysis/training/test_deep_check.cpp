@@ -19,7 +19,7 @@ namespace {
 /// small letter is a block of the step, a capital one of another step. "S:" before: on another stream.
 class Steps {
 public:
-    explicit Steps(std::vector<std::string> steps)
+    explicit Steps(std::vector<std::string> steps, wire::RoleKind kind = wire::RoleKind::Stepped)
     {
         std::string text, letters;
         m_ends.push_back(0);
@@ -43,7 +43,7 @@ public:
         }
         m_trained.emplace(text, letters);
         for (std::size_t number = 0; number < m_ends.size(); ++number)
-            m_trained->list(m_ends[number], wire::RoleKind::Stepped, 0, "AdamW");
+            m_trained->list(m_ends[number], kind, 0, "AdamW");
     }
 
     /// Of step `number`, from 0 on.
@@ -74,6 +74,14 @@ TEST(DeepCheck, AStepLikeItsNeighboursIsTheSame)
     Steps steps({ kPlain, kPlain, kPlain, kPlain });
     for (std::size_t number = 0; number < 4; ++number)
         EXPECT_EQ(steps.check(number).likeness, L::Same) << number;
+}
+
+// As of a C++ program.
+TEST(DeepCheck, StepsOfOptimizersWhoseTensorsAreNotListedAreSteps)
+{
+    Steps steps({ kPlain, kPlain, "a512", kPlain }, wire::RoleKind::SteppedUnlisted);
+    EXPECT_EQ(steps.check(1).likeness, L::Same);
+    EXPECT_EQ(steps.check(2).likeness, L::Differs);
 }
 
 TEST(DeepCheck, FreesMayChangePlacesBetweenTheSameTwoAllocations)
