@@ -11,7 +11,6 @@
 
 using strata::simgpu::ActivityLog;
 using strata::simgpu::api::Dim3;
-using strata::simgpu::api::MemLocation;
 using strata::simgpu::api::Result;
 
 extern "C" {
@@ -22,8 +21,6 @@ Result cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::
 Result cudaMalloc(void** out, std::size_t bytes);
 Result cudaFree(void* pointer);
 Result cudaMallocManaged(void** out, std::size_t bytes, unsigned flags);
-Result cudaMemPrefetchAsync(
-    const void* from, std::size_t bytes, MemLocation to, unsigned flags, void* stream);
 Result cudaMallocAsync(void** out, std::size_t bytes, void* stream);
 Result cudaFreeAsync(void* pointer, void* stream);
 Result cudaHostAlloc(void** out, std::size_t bytes, unsigned flags);
@@ -231,24 +228,6 @@ TEST_F(Activities, MemoryIsToldAsItIsHandedOutAndTakenBack)
     const Row call = rows(kRuntime).at(0);
     EXPECT_EQ(call.at<std::uint32_t>(32), memory[0].at<std::uint32_t>(12)) << "that of its call";
     EXPECT_LE(memory[0].at<std::uint64_t>(32), call.at<std::uint64_t>(16)) << "before its call ends";
-}
-
-TEST(ManagedMemory, IsPrefetchedWithinWhatWasAskedFor)
-{
-    constexpr MemLocation kFirst{ 1, 0 }, kNone{ 1, 99 }, kHost{ 2, 0 };
-    void* managed = nullptr;
-    void* plain = nullptr;
-    cudaMallocManaged(&managed, 8192, 1);
-    cudaMalloc(&plain, 8192);
-    char* const bytes = static_cast<char*>(managed);
-    EXPECT_EQ(cudaMemPrefetchAsync(managed, 8192, kFirst, 0, nullptr), 0);
-    EXPECT_EQ(cudaMemPrefetchAsync(bytes + 4096, 4096, kHost, 0, nullptr), 0);
-    EXPECT_EQ(cudaMemPrefetchAsync(bytes + 4096, 8192, kFirst, 0, nullptr), 1); // invalid value
-    EXPECT_EQ(cudaMemPrefetchAsync(plain, 8192, kFirst, 0, nullptr), 1);
-    EXPECT_EQ(cudaMemPrefetchAsync(managed, 8192, kNone, 0, nullptr), 101); // invalid device
-    EXPECT_EQ(bytes[8191], 0);
-    cudaFree(managed);
-    cudaFree(plain);
 }
 
 TEST_F(Activities, ExternalCorrelationsComeBeforeTheWorkInnermostOfEachKind)
