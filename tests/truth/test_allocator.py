@@ -12,6 +12,7 @@ import collections
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from test_cpp import build
 SOURCE = os.path.join(record_tools.HERE, "requests.cpp")
 SETTINGS = os.path.join(record_tools.HERE, "settings.cpp")
 GIB = 1 << 30
+TRIES, CRASHES = 8, "seeds with which PyTorch crashes"
 
 
 def draw_settings(draw, version):
@@ -102,9 +104,19 @@ def draw_run(seed, version):
 
 
 def follow(arguments, program, version, seed):
-    """Whether one run agrees; its figures, else what differs."""
+    """Whether one run agrees; its figures, else what differs. PyTorch's own allocator may read what is gone (2.6: malloc with max_split_size_mb
+    and a request beyond what can be released) and then ends in some of the runs of a seed: who ends so is run again."""
     device, options, settings = draw_run(seed, version)
     command = [arguments.simgpu, device, "--", program, *(f"{key}={value}" for key, value in options.items()), "--", *settings]
+    for _ in range(TRIES):
+        status, agrees, figures = follow_once(arguments, command)
+        if status != -signal.SIGSEGV:
+            return agrees, figures
+    return True, {CRASHES: 1}
+
+
+def follow_once(arguments, command):
+    """How PyTorch ended, whether it agrees, and figures or what differs."""
     with tempfile.TemporaryFile() as said, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as real:
         followed = subprocess.run([arguments.follow], stdin=real.stdout, capture_output=True, text=True)
         real.stdout.close()  # who differs stops reading
@@ -112,10 +124,10 @@ def follow(arguments, program, version, seed):
         said.seek(0)
         errors = said.read().decode(errors="replace")
     if real.returncode != 0 and not followed.stdout.startswith("DIFFERS"):
-        return False, f"PyTorch ends with {real.returncode}: {errors[-600:]}"
+        return real.returncode, False, f"PyTorch ends with {real.returncode}: {errors[-600:]}"
     if followed.returncode != 0:
-        return False, f"{followed.stdout}{followed.stderr[-600:]}\n  {command}"
-    return True, {key: int(value) for key, value in re.findall(r"([a-z][a-z_ ]*?) (-?\d+)(?:,|$)", followed.stdout)}
+        return real.returncode, False, f"{followed.stdout}{followed.stderr[-600:]}\n  {command}"
+    return real.returncode, True, {key: int(value) for key, value in re.findall(r"([a-z][a-z_ ]*?) (-?\d+)(?:,|$)", followed.stdout)}
 
 
 NUMBERS = ("0", "1", "2", "3", "4", "7", "8", "16", "20", "21", "32", "64", "64", "128", "256", "1024", "65536", "131072", "-1", "1.5", "64MB",
@@ -204,6 +216,7 @@ def test(arguments, python, failures):
             if failures.count >= arguments.failures:
                 break
     print(f"{runs} runs: " + ", ".join(f"{key} {count}" for key, count in sums.items()), flush=True)
+    failures.expect(f"PyTorch {version[0]}.{version[1]}", f"{CRASHES}: one of a hundred at most", 100 * sums[CRASHES] <= max(runs, 100))
     # What was not asked for was not compared.
     if not failures.count and runs >= 100:
         for what in ("segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "settings changed", "completed late",
