@@ -510,7 +510,7 @@ class Replay:
 def with_autocast(rows, name, tensors):
     """As `strata dryrun --change amp=...` has it: from the outermost module that is called until backward begins; without gradients until
     that module returns. What is still done with the loss, which is a number, autocast leaves alone: people end it before. Where no modules are
-told of, as of a program in C++, from the first call that makes something of a parameter."""
+    told of, as of a program in C++, from the first call that makes something of a parameter."""
     if name is None:
         return rows
     kind = {"bf16": "c10::BFloat16", "fp16": "c10::Half"}[name]

@@ -93,12 +93,6 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
             "bounds alone: modules of that path are called more than once before a backward, and no deep "
             "step tells which call keeps what (strata record --deep-step 3)");
     }
-    if (!edits.sooner.empty()) {
-        prediction.predicted.reset();
-        prediction.reason
-            = say("bounds alone: checkpointed modules work with copies of what they take, as under "
-                  "autocast, and nothing tells whether that would be kept without a checkpoint");
-    }
     if (prediction.reason.empty())
         prediction.reason = edits.isGuessed
             ? say(

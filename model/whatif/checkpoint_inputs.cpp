@@ -2,85 +2,57 @@
 #include "model/whatif/checkpoint_inputs.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
-#include <utility>
 
 namespace strata::model {
 
 namespace {
 
-using Window = StepOwners::Window;
-
-/// Whether an operator saves nothing of what it takes: at most sizes, or what comes out.
-bool savesNothing(std::string_view name)
-{
-    static constexpr std::array<std::string_view, 57> kNames{ "_log_softmax", "_reshape_alias", "_softmax",
-        "_to_copy", "_unsafe_view", "add", "add_", "alias", "as_strided", "cat", "chunk", "clone",
-        "constant_pad_nd", "contiguous", "copy_", "detach", "exp", "expand", "expand_as", "flatten", "flip",
-        "mean", "movedim", "narrow", "native_dropout", "neg", "permute", "relu", "relu_", "repeat", "reshape",
-        "roll", "rsub", "select", "sigmoid", "slice", "split", "split_with_sizes", "squeeze", "stack", "sub",
-        "sub_", "sum", "t", "tanh", "to", "transpose", "type_as", "unbind", "unflatten", "unsafe_chunk",
-        "unsafe_split", "unsqueeze", "upsample_bilinear2d", "upsample_nearest2d", "view", "view_as" };
-    static_assert(std::ranges::is_sorted(kNames));
-    constexpr std::string_view kOurs = "aten::";
-    return name.starts_with(kOurs) && std::ranges::binary_search(kNames, name.substr(kOurs.size()));
-}
-
-/// An operator that works with a block itself: it calls none that does.
-struct Work {
-    DeepMoment from;
-    std::string_view name;
+/// An alias that is made of a block while an operator runs.
+struct Alias {
+    DeepMoment at, within; ///< `within`: where that operator began
     std::uint32_t block = StepOwners::kNoBlock;
 };
 
-bool isWithin(const Work& work, const Window& window)
+/// In order.
+std::vector<Alias> aliasesIn(const DeviceTrace& trace, const OwnedStep& step)
 {
-    return window.enters <= work.from && work.from < window.leaves;
-}
-
-/// By block, in the order in which they return.
-using Works = boost::unordered_flat_map<std::uint32_t, std::vector<Work>>;
-
-Works worksOf(const DeviceTrace& trace, const OwnedStep& step)
-{
-    Works all;
-    std::map<std::uint32_t, std::vector<std::vector<Work>>> threads; // operators that have begun
+    std::vector<Alias> aliases;
+    boost::unordered_flat_map<std::uint32_t, std::vector<DeepMoment>> running; // by thread
     auto take = step.owners.takes.begin();
     const auto last = step.owners.takes.end();
     for (std::uint32_t row = 0; row < step.deep->rows.size(); ++row) {
         const DeepStep::Row& it = step.deep->rows[row];
         const DeepMoment now{ it.event, row };
-        std::vector<std::vector<Work>>& running = threads[it.thread];
-        if (it.kind == DeepStep::Kind::Operator) {
-            const std::string_view name
-                = it.name.valid() ? trace.recording().strings[it.name] : std::string_view();
-            running.emplace_back();
-            for (; take != last && take->at <= now; ++take)
-                if (take->at == now)
-                    running.back().push_back({ now, name, take->block });
-        } else if (it.kind == DeepStep::Kind::Returns && !running.empty()) {
-            std::vector<Work> works = std::move(running.back());
-            running.pop_back();
-            for (const Work& work : works) {
-                for (std::vector<Work>& outer : running)
-                    std::erase_if(outer, [&](const Work& one) { return one.block == work.block; });
-                all[work.block].push_back(work);
-            }
-        }
+        std::vector<DeepMoment>& begun = running[it.thread];
+        if (it.kind == DeepStep::Kind::Returns && !begun.empty())
+            begun.pop_back();
+        if (it.kind != DeepStep::Kind::Operator)
+            continue;
+        const bool isAlias
+            = !begun.empty() && it.name.valid() && trace.recording().strings[it.name] == "aten::detach";
+        for (; take != last && take->at <= now; ++take)
+            if (isAlias && take->at == now)
+                aliases.push_back({ now, begun.back(), take->block });
+        begun.push_back(now);
     }
-    return all;
+    return aliases;
 }
 
-/// What is known of a block that checkpointed modules take.
-struct Taken {
-    bool isSaved = false; ///< a module works with it in a way that may save it
-    bool isCopied = false;
-    DeepMoment dies; ///< where nothing that is computed again saves it
-};
+/// The blocks that are saved where a forward is made again.
+boost::unordered_flat_set<std::uint32_t> savedIn(
+    const std::vector<Alias>& aliases, const StepOwners::Window& again)
+{
+    boost::unordered_flat_set<std::uint32_t> saved;
+    for (auto alias = std::ranges::lower_bound(aliases, again.enters, {}, &Alias::at);
+         alias != aliases.end() && alias->at < again.leaves; ++alias)
+        if (again.enters <= alias->within)
+            saved.insert(alias->block);
+    return saved;
+}
 
 /// The checkpoint saves what its module takes right before that runs, and takes it out right before it runs
 /// again. Who else saves it before takes it out when backward has come that far.
@@ -101,32 +73,25 @@ DeepMoment endOf(std::uint32_t block, const StepOwners& owners, const ForwardAga
 
 } // namespace
 
-CheckpointInputs checkpointInputs(
+std::vector<StepEdits::Change> unsavedInputs(
     const DeviceTrace& trace, const OwnedStep& step, std::span<const ForwardAgain> forwards)
 {
-    Works works = worksOf(trace, step);
-    std::map<std::uint32_t, Taken> inputs; // by block
-    for (const ForwardAgain& forward : forwards)
+    const std::vector<Alias> aliases = aliasesIn(trace, step);
+    std::map<std::uint32_t, DeepMoment> ends; // by block; kNeverInStep: something saves it
+    for (const ForwardAgain& forward : forwards) {
+        const auto saved = savedIn(aliases, *forward.again);
         for (const std::uint32_t block : forward.first->takes) {
-            Taken& taken = inputs[block];
-            bool isWorkedWith = false;
-            for (const Work& work : works[block])
-                if (isWithin(work, *forward.again)) {
-                    isWorkedWith = true;
-                    taken.isSaved = taken.isSaved || !savesNothing(work.name);
-                    taken.isCopied
-                        = taken.isCopied || work.name == "aten::_to_copy" || work.name == "aten::copy_";
-                }
-            taken.isSaved = taken.isSaved || !isWorkedWith; // nobody sees what becomes of it
-            taken.dies = std::max(taken.dies, endOf(block, step.owners, forward));
+            DeepMoment& end = ends[block];
+            const bool isKnown = !saved.empty(); // else it is not seen what is
+            end = std::max(
+                end, isKnown && !saved.contains(block) ? endOf(block, step.owners, forward) : kNeverInStep);
         }
-    CheckpointInputs all;
-    for (const auto& [block, taken] : inputs) {
-        if (taken.dies >= recordedDeath(trace, block) || (taken.isSaved && !taken.isCopied))
-            continue;
-        (taken.isSaved ? all.doubtful : all.gone).push_back({ block, taken.dies, BlockRule::LetGo });
     }
-    return all;
+    std::vector<StepEdits::Change> changes;
+    for (const auto& [block, end] : ends)
+        if (end < recordedDeath(trace, block))
+            changes.push_back({ block, end, BlockRule::LetGo });
+    return changes;
 }
 
 } // namespace strata::model

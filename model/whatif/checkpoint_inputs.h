@@ -14,19 +14,11 @@ struct ForwardAgain {
     const StepOwners::Window *first = nullptr, *again = nullptr;
 };
 
-/// What becomes of what checkpointed modules take where there are no checkpoints: a checkpoint has it until
-/// backward, a module alone as long as an operator that works with it saves it
-/// (tools/autograd/derivatives.yaml of PyTorch says which do). Of what backward computes again is seen which
-/// operators work with it, and not what they save.
-struct CheckpointInputs {
-    std::vector<StepEdits::Change> gone; ///< blocks that nothing saves: they go when the program lets go
-    /// Blocks that modules work with as a copy, as under autocast, and of which it is not known whether
-    /// anything saves them: they may go then, too.
-    std::vector<StepEdits::Change> doubtful;
-};
-
-/// O(rows of the deep step + what modules take x what is saved).
-[[nodiscard]] CheckpointInputs checkpointInputs(
+/// What checkpointed modules take and nothing saves: a checkpoint has it until backward; without one it goes
+/// when the program lets go of it. What is saved shows where it is made again: torch.utils.checkpoint keeps
+/// an alias of it, by detach() within the operator that saves it. O(rows of the deep step + what modules take
+/// x what is saved).
+[[nodiscard]] std::vector<StepEdits::Change> unsavedInputs(
     const DeviceTrace& trace, const OwnedStep& step, std::span<const ForwardAgain> forwards);
 
 } // namespace strata::model

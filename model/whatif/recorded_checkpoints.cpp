@@ -87,7 +87,7 @@ public:
                 begun.push_back(row);
             } else if (it.kind == DeepStep::Kind::Returns && !begun.empty()) {
                 const DeepStep::Row& from = step.rows[begun.back()];
-                if (begun.size() == 1 && from.name.valid()
+                if (from.name.valid()
                     && trace.recording().strings[from.name].starts_with(
                         "autograd::engine::evaluate_function"))
                     m_nodes.push_back({ from.event, { it.event, row - 1 } });
@@ -100,9 +100,12 @@ public:
     /// Of what goes then: where it does, or with the node that works.
     [[nodiscard]] DeepMoment of(const DeepMoment& goes) const
     {
-        const auto next = std::ranges::upper_bound(m_nodes, goes.event, {}, &Node::begin);
-        return next != m_nodes.begin() && goes.event < std::prev(next)->end.event ? std::prev(next)->end
-                                                                                  : goes;
+        // Of those within each other, as where a function goes backward itself, the innermost.
+        for (auto node = std::ranges::upper_bound(m_nodes, goes.event, {}, &Node::begin);
+             node != m_nodes.begin();)
+            if (--node; goes.event < node->end.event)
+                return node->end;
+        return goes;
     }
 
 private:
@@ -137,6 +140,16 @@ void keep(const DeviceTrace& trace, const NodeEnds& nodes, const ForwardAgain& f
     }
 }
 
+/// A checkpoint with use_reentrant=True is a function of autograd, which has all that its module takes and
+/// returns, and goes backward itself.
+bool isReentrant(const DeviceTrace& trace, const DeepStep& step)
+{
+    return std::ranges::any_of(step.rows, [&](const DeepStep::Row& row) {
+        return row.name.valid()
+            && trace.recording().strings[row.name].ends_with("CheckpointFunctionBackward");
+    });
+}
+
 } // namespace
 
 Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps)
@@ -144,7 +157,13 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     const auto step = ownedDeepStep(trace);
     if (!step)
         return Failure(step.error());
-    StepEdits edits, doubtful;
+    if (isReentrant(trace, *step->deep))
+        return fail(Error::Kind::Refused,
+            say("the checkpoints of the program are reentrant ones, of which the deep step does not tell "
+                "what "
+                "stays without them"),
+            say("record the program with use_reentrant=False, or ask it itself: --confirm -- COMMAND"));
+    StepEdits edits;
     const std::vector<ForwardAgain> forwards = forwardsAgain(trace, step->owners);
     const NodeEnds nodes(trace, *step->deep);
     for (const ForwardAgain& forward : forwards)
@@ -153,11 +172,9 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
         return std::ranges::find(edits.changes, input.block, &StepEdits::Change::block)
             != edits.changes.end();
     };
-    CheckpointInputs inputs = checkpointInputs(trace, *step, forwards);
-    std::erase_if(inputs.gone, isKept);
-    std::erase_if(inputs.doubtful, isKept);
-    edits.changes.insert(edits.changes.end(), inputs.gone.begin(), inputs.gone.end());
-    doubtful.changes = std::move(inputs.doubtful);
+    std::vector<StepEdits::Change> inputs = unsavedInputs(trace, *step, forwards);
+    std::erase_if(inputs, isKept);
+    edits.changes.insert(edits.changes.end(), inputs.begin(), inputs.end());
     const std::set<std::uint32_t> removed(edits.removed.begin(), edits.removed.end());
     bool isMore = false;
     for (EventIndex event = step->deep->beginEvent; event < step->deep->endEvent && !isMore; ++event)
@@ -171,9 +188,7 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
                 "no counterpart"));
     if (removed.empty())
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
-    RunEdits all = inAllSteps(trace, steps, stretchOf(*step->deep), edits);
-    all.sooner = inAllSteps(trace, steps, stretchOf(*step->deep), doubtful).moves;
-    return orRefused(std::move(all));
+    return orRefused(inAllSteps(trace, steps, stretchOf(*step->deep), edits));
 }
 
 std::set<StringId> modulesMadeAgain(const DeviceTrace& trace)

@@ -182,7 +182,7 @@ CheckpointChoices::CheckpointChoices(const Scenario& scenario)
 
 ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
 {
-    const bool all = way == optimizerWays(); // what is doubtful goes, too, and sooner
+    const bool all = way == optimizerWays(); // what is doubtful goes, too
     if (removed) { // nobody asks for nothing
         for (const std::uint32_t row : removed->rows)
             sized.blocks[row].bytes = 0;
@@ -190,7 +190,7 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
         for (std::size_t i = 0; all && i < removed->doubtful.size(); ++i)
             sized.blocks[removed->doubtful[i]].bytes = 0;
     }
-    RunEdits edits = all ? checkpoints.atTheSoonest() : checkpoints;
+    RunEdits edits = checkpoints;
     edits.append(offload);
     if (freed)
         edits.append(freed->edits);

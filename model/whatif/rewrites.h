@@ -48,10 +48,7 @@ struct Rewrites {
 
 private:
     [[nodiscard]] std::size_t optimizerWays() const { return optimizer ? optimizer->ways() : 1; }
-    [[nodiscard]] bool leavesDoubt() const
-    {
-        return (removed && !removed->doubtful.empty()) || !checkpoints.sooner.empty();
-    }
+    [[nodiscard]] bool leavesDoubt() const { return removed && !removed->doubtful.empty(); }
 };
 
 /// Whether changes can be asked for together, whatever was recorded: fails, with what to do, where nothing

@@ -44,21 +44,12 @@ void RunEdits::append(const RunEdits& other)
     stepsLeft += other.stepsLeft;
     isUnclear = isUnclear || other.isUnclear;
     isGuessed = isGuessed || other.isGuessed;
-    sooner.insert(sooner.end(), other.sooner.begin(), other.sooner.end());
     RuleSums sums;
     for (const RuleUse& use : uses)
         sums.add(use);
     for (const RuleUse& use : other.uses)
         sums.add(use);
     uses = sums.used();
-}
-
-RunEdits RunEdits::atTheSoonest() const
-{
-    RunEdits edits = *this;
-    edits.moves.insert(
-        edits.moves.begin(), sooner.begin(), sooner.end()); // the first that moves a block counts
-    return edits;
 }
 
 ProgramRun edited(ProgramRun run, const RunEdits& edits)

@@ -54,7 +54,6 @@ struct RunEdits {
     std::int64_t stepsLeft = 0; ///< whole steps in which less than half of what changes was found
     bool isUnclear = false; ///< guessed, of modules that are called more than once
     bool isGuessed = false; ///< no deep step tells of them
-    std::vector<Move> sooner; ///< of blocks that may go earlier than they do here: nothing tells
 
     [[nodiscard]] bool empty() const
     {
@@ -62,8 +61,6 @@ struct RunEdits {
     }
     /// Those of another change, too: of a block that both move, these count.
     void append(const RunEdits& other);
-    /// With what may go earlier gone.
-    [[nodiscard]] RunEdits atTheSoonest() const;
 };
 
 /// A run of which nothing was reordered yet, with these edits: nothing of it changes without any. Blocks that

@@ -440,7 +440,7 @@ def write(arguments, python, report):
              "that are mended: a first step that was taken for another, and, in families held back, copies that were kept beyond their use and a cast",
              "that two modules take; and that bounds under other settings lacked room of a segment. The figures are those after that. There, families",
              "with small items have %d times as many of them, since checkpoints hardly move what parameters decide." % MORE_ITEMS, "",
-             *(["How long there is what a checkpoint took was ruled with seeds 23 to 32 under autocast.", ""] if "taken-away" in (arguments.part or ()) else []),
+             *(["How long there is what a checkpoint took was ruled with seeds 23 to 32 under autocast, and what shows that it is saved with 33 to 42.", ""] if "taken-away" in (arguments.part or ()) else []),
              *(["Where nothing changes, %d of %d recordings come to their own peaks, to the byte." % (report.identical, report.recordings), ""]
                if report.recordings else []),
              "## Errors", "",

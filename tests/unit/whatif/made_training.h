@@ -38,7 +38,6 @@ struct MadeTraining {
         bool castsWeight = false;
         /// Layers work with a copy of what they take, as under autocast, and save that.
         bool copiesInput = false;
-        bool worksWithInput = false; ///< an operator that may save it, too, where it is computed again
         /// In backward, what was broadcast, when it has used and not released what was saved.
         bool addsUp = false;
         bool letsGoOfOutput
@@ -235,6 +234,17 @@ private:
         return y;
     }
 
+    /// An operator saves it where it is computed again: the checkpoint takes an alias.
+    void saveAgain(std::uint32_t tensor)
+    {
+        row(Kind::Operator, { tensor });
+        const std::size_t alias = row(Kind::Operator, { tensor });
+        if (isDeep())
+            named[alias] = { "aten::detach", "" };
+        row(Kind::Returns, {});
+        row(Kind::Returns, {});
+    }
+
     /// Of what the operator of that row takes.
     Tensor copyOf(std::size_t size, std::size_t takes)
     {
@@ -344,12 +354,13 @@ private:
                 const std::uint32_t input = isDeep() ? tensor(layer.input) : 0;
                 row(Kind::Unpacked, { input }, layer.savedInput);
                 const std::size_t entered = row(Kind::Enters, {});
-                if (options.worksWithInput) {
-                    row(Kind::Operator, { input });
-                    row(Kind::Returns, {});
+                if (options.copiesInput) {
+                    const Tensor copy = copyOf(size, row(Kind::Operator, { input }));
+                    copyAgain = copy.block;
+                    saveAgain(copy.tensor);
+                } else {
+                    saveAgain(input);
                 }
-                if (options.copiesInput)
-                    copyAgain = copyOf(size, row(Kind::Operator, { input })).block;
                 if (options.castsWeight)
                     castAgain = alloc(bytes.size() - 2);
                 again = alloc(size);
