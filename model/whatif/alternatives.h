@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/result.h"
+#include "model/whatif/predict.h"
 #include "model/whatif/scenario.h"
 
 #include <optional>
@@ -36,6 +38,10 @@ struct Alternative {
 /// each is that to what is asked with --change of it behind, or with its --set instead. O(singles).
 [[nodiscard]] std::vector<Alternative> alternativesOnTop(
     const RecordedRun& run, const std::vector<Scenario>& singles, const Scenario& asked);
+
+/// Whether the answer to one alternative stands before that to another in a table: what reserves least first;
+/// what runs out of memory behind that, and what has no answer last.
+[[nodiscard]] bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other);
 
 /// The run without the line that leaks most, where all that it asks for stays (but for one of ten, of a step
 /// that is not over): remove=line:LABEL. None: nothing leaks so, or steps work with what stays. O(events +

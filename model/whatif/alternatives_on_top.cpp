@@ -6,6 +6,7 @@
 #include "model/whatif/rewrites.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -104,6 +105,15 @@ std::vector<Alternative> alternativesOnTop(
     if (asked.settings)
         std::ranges::for_each(settingsWorthTrying(*run.report, *asked.settings), addSettings);
     return all;
+}
+
+bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other)
+{
+    const auto place = [](const Result<Prediction>& of) {
+        return std::pair(
+            !of || of->runsOutOfMemory, of ? of->neededBytes() : std::numeric_limits<std::int64_t>::max());
+    };
+    return place(one) < place(other);
 }
 
 } // namespace strata::model

@@ -4,6 +4,7 @@
 #include "tests/integration/run_strata.h"
 #include "tests/support/temporary_directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,6 +185,63 @@ TEST(WhatIf, ChangesComeOneAfterTheOther)
 }
 
 // The predicted run is a recording as any other, with the figures of the answer.
+/// A row of the table of alternatives is the answer to what is asked with that change behind it.
+TEST(WhatIf, AlternativesAreWhatOneMoreChangeComesTo)
+{
+    for (const std::vector<std::string>& asked : std::vector<std::vector<std::string>>{ {},
+             { "--change", "batch=x2" }, { "--set", "expandable_segments:True", "--capacity", "4GiB" } }) {
+        SCOPED_TRACE(asked.empty() ? "nothing" : asked[1]);
+        std::vector<std::string> words{ "whatif", training(), "--batch-of", "8", "--json" };
+        words.insert(words.end(), asked.begin(), asked.end());
+        if (!asked.empty() && asked[0] == "--change") {
+            EXPECT_TRUE(strata(words).json()["devices"][0]["alternatives"].is_null());
+        }
+        std::vector<std::string> more = words;
+        more.emplace_back("--alternatives");
+        const json device = strata(more).json()["devices"][0];
+        const json& rows = device["alternatives"];
+        ASSERT_GE(rows.size(), 3u);
+        const std::int64_t stands = device["predicted"].is_null()
+            ? device["interval"]["reserved_bytes_peak"][1].get<std::int64_t>()
+            : device["predicted"]["reserved_bytes_peak"].get<std::int64_t>();
+        std::int64_t last = 0;
+        for (const json& row : rows) {
+            const std::string change = row["change"];
+            SCOPED_TRACE(change);
+            std::vector<std::string> alone = words;
+            if (change.starts_with("settings=")) {
+                if (const auto set = std::ranges::find(alone, "--set"); set != alone.end())
+                    alone.erase(set, set + 2);
+                alone.insert(alone.end(), { "--set", change.substr(change.find('=') + 1) });
+            } else {
+                alone.insert(alone.end(), { "--change", change });
+            }
+            if (std::ranges::find(alone, "--change") == alone.end()) {
+                const auto items = std::ranges::find(alone, "--batch-of");
+                alone.erase(items, items + 2); // settings have no use for it
+            }
+            const Ran ran = strata(alone);
+            if (!row["refused"].is_null()) {
+                EXPECT_EQ(ran.code, 1);
+                EXPECT_EQ(ran.json()["refused"], row["refused"]);
+                continue;
+            }
+            const json one = ran.json()["devices"][0];
+            EXPECT_EQ(row["predicted"], one["predicted"]);
+            EXPECT_EQ(row["evidence"], one["evidence"]);
+            EXPECT_EQ(row["out_of_memory"], one["out_of_memory"]);
+            const std::int64_t reserved = row["reserved_bytes_peak"];
+            EXPECT_EQ(row["saved_bytes"], stands - reserved);
+            if (row["out_of_memory"].get<bool>())
+                continue;
+            EXPECT_GE(reserved, last); // the best first
+            last = reserved;
+        }
+        more.erase(std::ranges::find(more, "--json"));
+        EXPECT_THAT(strata(more).out, HasSubstr("reserved peak           saved   how sure"));
+    }
+}
+
 TEST(WhatIf, WritesThePredictedRun)
 {
     const TemporaryDirectory folder;

@@ -4,15 +4,15 @@
 #include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
-#include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "app/cli/training_option.h"
+#include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
 #include "app/cli/whatif/report.h"
+#include "app/cli/whatif/taken_recording.h"
 #include "app/launch/command.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
-#include "model/whatif/batch_items.h"
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/predicted_recording.h"
@@ -34,58 +34,6 @@ using model::DeviceTrace;
 using model::say;
 
 constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
-
-/// A recording that takes part, with what is made of its devices as they are asked for.
-class TakenRecording {
-public:
-    TakenRecording(std::shared_ptr<const model::Session> session, std::optional<std::int64_t> items,
-        std::optional<std::int64_t> length)
-        : m_session(std::move(session))
-        , m_items(items)
-        , m_length(length)
-    {
-    }
-
-    [[nodiscard]] const model::Session& session() const { return *m_session; }
-
-    /// `training`: steps and categories too. What it points to stays until the next call.
-    [[nodiscard]] model::Result<model::RecordedRun> run(
-        const DeviceTrace& trace, const TrainingOption* training)
-    {
-        if (const auto told = tellsOfSegments(trace.recording(), trace.device()); !told)
-            return model::Failure(told.error());
-        auto report = model::checkReplay(trace);
-        if (!report)
-            return model::Failure(report.error());
-        m_report = std::move(*report);
-        model::RecordedRun run{
-            .trace = &trace, .report = &m_report, .batchItems = m_items, .sequenceLength = m_length
-        };
-        if (training != nullptr) {
-            auto made = training->of(trace);
-            if (!made)
-                return model::Failure(made.error());
-            m_training = std::move(*made);
-            run.steps = &m_training.steps;
-            run.categories = &m_training.categories;
-            const auto shown = model::batchItemsOf(trace, m_training.steps, m_training.categories);
-            if (!m_items)
-                run.batchItems = shown;
-            else if (shown && *shown != *m_items)
-                std::fprintf(stderr,
-                    "strata: --batch-of %s, but the shapes that were recorded tell of %s items: it goes by "
-                    "--batch-of\n",
-                    model::formatCount(*m_items).c_str(), model::formatCount(*shown).c_str());
-        }
-        return run;
-    }
-
-private:
-    std::shared_ptr<const model::Session> m_session;
-    std::optional<std::int64_t> m_items, m_length;
-    model::ReplayReport m_report;
-    Training m_training;
-};
 
 class WhatIf final : public FileCommand {
 public:
@@ -164,6 +112,10 @@ public:
                "Of --plan: modules that it may checkpoint, by class or as path:GLOB; else all")
             ->type_name("MODULES")
             ->allow_extra_args(false);
+        app.add_flag("--alternatives", m_showsAlternatives,
+            "And what one more change would come to, each on top of those that are asked: other settings, "
+            "half "
+            "the batch and twice as much, checkpoints, another optimizer, what lies on the host");
         app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,
@@ -178,6 +130,7 @@ Examples:
   strata whatif run.strata --change sequence=4096 --sequence-of 1024,2048 --with longer.strata
   strata whatif run.strata --change checkpoint=Block
   strata whatif run.strata --change remove=train.py:57
+  strata whatif run.strata --alternatives
   strata whatif run.strata --plan 20GiB
   strata whatif run.strata --change fsdp=8 --change batch=x2 --batch-of 8
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
@@ -210,10 +163,10 @@ Exit codes:
                                   static_cast<std::int64_t>(numbers->size()),
                                   static_cast<std::int64_t>(1 + m_with.size())),
                     say("give one for FILE and one for each --with, in their order"));
-        if (m_scenario.changes.empty() && m_planText.empty()
+        if (!asksTraining() && m_planText.empty()
             && (!m_with.empty() || ((!m_batches.empty() || !m_lengths.empty()) && !m_confirms)))
             return refuse(say("--with, --batch-of and --sequence-of need --change"),
-                say("say what changes, as --change batch=x2"));
+                say("say what changes, as --change batch=x2, or --alternatives"));
         if (const auto plan = checkPlan(); !plan)
             return plan;
         if (!m_maxPeakText.empty()) {
@@ -262,7 +215,7 @@ Exit codes:
                 return model::Failure(made.error());
         }
         for (const DeviceTrace* trace : *traces) {
-            if (!m_scenario.changes.empty() && m_planText.empty())
+            if (asksTraining() && m_planText.empty())
                 m_training.tell(*trace, err);
             auto told = predictOn(*trace, recordings);
             if (!told && told.error().kind == model::Error::Kind::Refused)
@@ -526,7 +479,7 @@ private:
     model::Result<WhatIfTold> predictOn(
         const DeviceTrace& trace, std::vector<TakenRecording>& recordings) const
     {
-        const auto taken = runsOn(trace, recordings, m_scenario.changes.empty() ? nullptr : &m_training);
+        const auto taken = runsOn(trace, recordings, asksTraining() ? &m_training : nullptr);
         if (!taken)
             return model::Failure(taken.error());
         const std::vector<model::RecordedRun>& runs = *taken;
@@ -543,7 +496,7 @@ private:
             told.others.push_back({ run.trace, model::firstStepOf(run), run.batchItems });
         told.prediction.recorded = model::recordedPeaks(first);
         told.stepTime = model::predictStepTime(runs, m_scenario);
-        auto prediction = model::predict(runs, m_scenario);
+        auto prediction = model::predict(takingPart(runs, m_scenario), m_scenario);
         if (prediction) {
             told.prediction = std::move(*prediction);
             if (!m_output.empty() && !m_confirms)
@@ -553,8 +506,13 @@ private:
             told.refused = prediction.error();
         else
             return model::Failure(prediction.error());
+        if (m_showsAlternatives && prediction)
+            told.alternatives = alternativesOn(runs, m_scenario, told.prediction);
         return told;
     }
+
+    /// Steps and categories, of which settings alone need none.
+    [[nodiscard]] bool asksTraining() const { return m_showsAlternatives || !m_scenario.changes.empty(); }
 
     /// Nothing supports an answer: that is one too.
     int refused(const std::string& file, model::Error error, Output& out, Output& err) const
@@ -579,6 +537,7 @@ private:
     model::PlanAsked m_plan; // budget 0: nobody asked for one
     std::string m_maxPeakText;
     std::optional<std::int64_t> m_maxPeak;
+    bool m_showsAlternatives = false;
     TrainingOption m_training;
     bool m_confirms = false;
     ConfirmAsked m_confirm; // as far as options tell

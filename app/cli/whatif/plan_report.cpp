@@ -37,16 +37,6 @@ void writeShare(JsonWriter& json, double share)
     json.key("recompute_share").plain(fmt::format("{:.6f}", share));
 }
 
-void writeFigures(JsonWriter& json, const char* key, const model::PeakFigures& figures)
-{
-    json.key(key)
-        .beginObject()
-        .member("requested_bytes_peak", figures.requestedBytesPeak)
-        .member("allocated_bytes_peak", figures.allocatedBytesPeak)
-        .member("reserved_bytes_peak", figures.reservedBytesPeak)
-        .endObject();
-}
-
 void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule& module)
 {
     json.beginObject()
@@ -61,10 +51,7 @@ void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule&
 void writePrediction(JsonWriter& json, const model::FitOption& option)
 {
     const model::Prediction& prediction = *option.prediction;
-    if (prediction.predicted)
-        writeFigures(json, "predicted", *prediction.predicted);
-    else
-        json.key("predicted").null();
+    writeFigures(json, "predicted", prediction.predicted);
     json.member("needed_bytes", prediction.most.reservedBytesPeak);
     writeShare(json, option.share);
 }
@@ -85,10 +72,7 @@ void writePlan(JsonWriter& json, const CheckpointPlan& plan)
         .member("budget_bytes", plan.budgetBytes)
         .member("method", plan.exact ? "exact" : "greedy")
         .member("measure", model::measureWord(plan.measure));
-    if (chosen.prediction.predicted)
-        writeFigures(json, "predicted", *chosen.prediction.predicted);
-    else
-        json.key("predicted").null();
+    writeFigures(json, "predicted", chosen.prediction.predicted);
     json.member("needed_bytes", chosen.prediction.most.reservedBytesPeak)
         .member("recompute_ns", hasTimes(plan) ? std::optional(chosen.recompute) : std::nullopt);
     writeShare(json, chosen.share);

@@ -36,20 +36,6 @@ std::int64_t roomBytes(const WhatIfTold& told)
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.roomBytes();
 }
 
-void writeFigures(JsonWriter& json, const char* key, const std::optional<PeakFigures>& figures)
-{
-    json.key(key);
-    if (!figures) {
-        json.null();
-        return;
-    }
-    json.beginObject()
-        .member("requested_bytes_peak", figures->requestedBytesPeak)
-        .member("allocated_bytes_peak", figures->allocatedBytesPeak)
-        .member("reserved_bytes_peak", figures->reservedBytesPeak)
-        .endObject();
-}
-
 void writeInterval(JsonWriter& json, const Prediction& prediction)
 {
     const PeakFigures &least = prediction.least, &most = prediction.most;
@@ -148,6 +134,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     json.endArray();
     writeHeld(json, prediction.held);
     writeStepTime(json, told.stepTime);
+    writeAlternatives(json, told.alternatives);
     json.endObject();
 }
 
@@ -339,6 +326,20 @@ std::string scenarioName(const model::Scenario& scenario)
     return name.empty() ? "nothing changed" : name;
 }
 
+void writeFigures(JsonWriter& json, const char* key, const std::optional<PeakFigures>& figures)
+{
+    json.key(key);
+    if (!figures) {
+        json.null();
+        return;
+    }
+    json.beginObject()
+        .member("requested_bytes_peak", figures->requestedBytesPeak)
+        .member("allocated_bytes_peak", figures->allocatedBytesPeak)
+        .member("reserved_bytes_peak", figures->reservedBytesPeak)
+        .endObject();
+}
+
 std::int64_t neededBytes(const WhatIfTold& told)
 {
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
@@ -432,6 +433,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         printPlan(out, *told.plan);
     if (told.fitPlan)
         printPlan(out, *told.fitPlan, told.planMethod);
+    if (told.alternatives)
+        printAlternatives(out, *told.alternatives);
     if (told.refused && !told.confirmed)
         out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }

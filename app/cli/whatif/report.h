@@ -3,6 +3,7 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
+#include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/fit_plan.h"
@@ -28,6 +29,7 @@ struct WhatIfTold {
     std::optional<model::CheckpointPlan> plan;
     std::optional<model::FitPlan> fitPlan;
     std::string planMethod; ///< of that one, as it was asked for
+    std::optional<AlternativesTold> alternatives; ///< none: nobody asked
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::optional<std::int64_t> sequenceLength; ///< none: nobody told
@@ -46,6 +48,9 @@ struct WhatIfTold {
 /// "batch=x2, expandable_segments:True", fit for a terminal; of more than three modules how many are
 /// checkpointed; "nothing changed".
 [[nodiscard]] std::string scenarioName(const model::Scenario& scenario);
+
+/// Peaks as a member of a document; none: null.
+void writeFigures(JsonWriter& json, const char* key, const std::optional<model::PeakFigures>& figures);
 
 /// Why one of several GPUs has no answer, where others may have one: a module, or a line, is of some of them.
 [[nodiscard]] model::Error refusedOf(int device, const model::Error& error);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/what_if_tables.h"
 
+#include "model/whatif/alternatives.h"
 #include "views/models/table_cells.h"
 #include "views/models/what_if_words.h"
 #include "views/style/texts.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace strata::views {
@@ -59,11 +59,7 @@ AlternativesTable::AlternativesTable(
     , m_alternatives(std::move(alternatives))
     , m_stands(standsBytesPeak)
 {
-    // What refuses a request, and what has no answer, comes last.
-    std::ranges::stable_sort(m_alternatives, {}, [](const WhatIfAlternative& of) {
-        return std::pair(!of.prediction || of.prediction->runsOutOfMemory,
-            of.prediction ? of.prediction->neededBytes() : std::numeric_limits<std::int64_t>::max());
-    });
+    std::ranges::stable_sort(m_alternatives, model::standsBefore, &WhatIfAlternative::prediction);
 }
 
 std::optional<std::int64_t> AlternativesTable::figure(std::uint32_t row, int column) const
