@@ -50,7 +50,7 @@ REFUSED = (
     (["--change", "fsdp=2", "--device", "1"], "ranks with several GPUs", "on one GPU"),
     (["--change", "ddp=2"], "of GPU 0: ", "ranks with several GPUs"),
     (["--change", "zero1=2", "--device", "0"], "ranks with several GPUs"),
-    (["--change", "checkpoint=path:far.blocks.*"], "of GPU 0: ", "no module of that path", "ask of another GPU, with --device"),
+    (["--change", "checkpoint=path:far.blocks.*", "--device", "0"], "no module of that path"),
     (["--plan", "100MiB"], "a plan is of one GPU", "--device"),
     (["--change", "amp=bf16", "--confirm", "--device", "0"], SEVERAL),
 )
@@ -119,8 +119,19 @@ def check_line(strata, made, failures):
     site = f"remove={os.path.basename(PROGRAM)}:{line_of(LINE)}"
     run, answer = strata_json(strata, ["whatif", made[BASE], "--json", "--change", site, "--device", "1"])
     hold(site, answer, run.stderr, truth_of(strata, made[WITHOUT]), "frames", True, failures)
-    run, _ = strata_json(strata, ["whatif", made[BASE], "--json", "--change", site])
-    failures.expect(site, f"it is named where there is none: {run.stderr.strip()[:400]}", "of GPU 0: no block" in run.stderr and "--device" in run.stderr)
+    # Asked of both, the one has its answer, and the other says why it has none.
+    for change, why in ((site, "no block of the recording was asked for"), ("checkpoint=path:far.blocks.*", "no module of that path")):
+        run, both = strata_json(strata, ["whatif", made[BASE], "--json", "--change", change])
+        _, alone = strata_json(strata, ["whatif", made[BASE], "--json", "--change", change, "--device", "1"])
+        failures.expect(change, "exit", run.returncode, 0)
+        none, one = both["devices"]
+        failures.expect(change, f"it is named where there is none: {none['refused']}",
+                        none["refused"] is not None and why in none["refused"] and "--device" in none["refused"])
+        failures.expect(change, "no figures where there is none", [none["predicted"], none["interval"], none["needed_bytes"], none["fits_on"]], [None, None, None, []])
+        failures.expect(change, "the other", one, alone["devices"][0])
+        failures.expect(change, "evidence, and no refusal", [both["evidence"], both["refused"]], [alone["evidence"], None])
+        run, _ = strata_json(strata, ["whatif", made[BASE], "--json", "--change", change, "--max-peak", "80GiB"])
+        failures.expect(change, "exit where one GPU is not told to be below a limit", run.returncode, 1)
 
 
 def add_options(parser):

@@ -224,13 +224,14 @@ Exit codes:
                 return model::Failure(told.error());
             if (told->refused && traces->size() > 1)
                 told->refused = refusedOf(trace->device(), *told->refused);
-            if (told->refused && !m_confirms)
-                return refused(file, *told->refused, out, err);
             told->plan = planned.plan;
             told->fitPlan = planned.fitPlan;
             told->planMethod = m_planText;
             devices.push_back(std::move(*told));
         }
+        // A line, or a module, may be of some of the GPUs.
+        if (!m_confirms && std::ranges::all_of(devices, [](const auto& told) { return !!told.refused; }))
+            return refused(file, *devices.front().refused, out, err);
         if (m_confirms) {
             const auto confirmed = confirmAll(devices);
             if (!confirmed
@@ -245,7 +246,7 @@ Exit codes:
         }
         if (m_read.json) {
             JsonWriter json;
-            writeWhatIf(json, devices, m_scenario, whyRefused(devices));
+            writeWhatIf(json, devices, m_scenario, {});
             out.write(json.text());
         } else {
             for (const WhatIfTold& told : devices)
@@ -255,7 +256,7 @@ Exit codes:
                     m_confirms ? "run with the change" : "predicted run", printable(m_output)));
         }
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
-            return neededBytes(told) > *m_maxPeak;
+            return !isAnswered(told) || neededBytes(told) > *m_maxPeak;
         });
         const bool isMet
             = (!planned.plan || planned.plan->met) && (!planned.fitPlan || planned.fitPlan->met());
@@ -426,13 +427,6 @@ private:
         if (!session)
             return model::Failure(session.error());
         return model::saveAs(**session, m_output);
-    }
-
-    static std::string whyRefused(const std::vector<WhatIfTold>& devices)
-    {
-        const auto refused
-            = std::ranges::find_if(devices, [](const auto& told) { return told.refused && !told.confirmed; });
-        return refused == devices.end() ? std::string() : refused->refused->text();
     }
 
     model::Result<void> openAll(

@@ -97,16 +97,22 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
         json.null();
     else
         json.value(model::evidenceWord(prediction.evidence));
+    json.key("refused");
+    if (told.refused)
+        json.value(told.refused->text());
+    else
+        json.null();
     writeFigures(json, "recorded", prediction.recorded);
     writeFigures(json, "predicted", prediction.predicted);
     if (told.refused)
         json.key("interval").null();
     else
         writeInterval(json, prediction);
-    json.member("needed_bytes", roomBytes(told)).member("at_least", needsAtLeast(told));
+    const auto room = isAnswered(told) ? std::optional(roomBytes(told)) : std::nullopt;
+    json.member("needed_bytes", room).member("at_least", needsAtLeast(told));
     json.key("fits_on").beginArray();
-    for (const model::CardFit& fit : model::cardFits(roomBytes(told)))
-        if (fit.fit == model::Fit::Yes && !needsAtLeast(told))
+    for (const model::CardFit& fit : model::cardFits(room.value_or(0)))
+        if (room && fit.fit == model::Fit::Yes && !needsAtLeast(told))
             json.beginObject()
                 .member("name", fit.card->name)
                 .member("margin_bytes", fit.marginBytes)
@@ -289,17 +295,16 @@ std::string stepTimeLine(const model::PredictedStepTime& time)
 }
 
 /// The weakest that was used; empty: nothing supports an answer, unless the program does.
-std::string_view evidenceOf(const std::vector<WhatIfTold>& devices, const std::string& refused)
+std::string_view evidenceOf(const std::vector<WhatIfTold>& devices)
 {
-    if (!refused.empty()) {
-        const bool byCalls = std::ranges::any_of(
-            devices, [](const WhatIfTold& told) { return told.confirmed && told.confirmed->byCalls; });
-        return byCalls ? "calls" : "";
+    std::optional<model::WhatIfEvidence> weakest;
+    bool byCalls = false;
+    for (const WhatIfTold& told : devices) {
+        byCalls = byCalls || (told.confirmed && told.confirmed->byCalls);
+        if (!told.refused)
+            weakest = std::max(weakest.value_or(model::WhatIfEvidence::Replay), told.prediction.evidence);
     }
-    auto evidence = model::WhatIfEvidence::Replay;
-    for (const WhatIfTold& told : devices)
-        evidence = std::max(evidence, told.prediction.evidence);
-    return model::evidenceWord(evidence);
+    return weakest ? model::evidenceWord(*weakest) : byCalls ? "calls" : "";
 }
 
 } // namespace
@@ -357,7 +362,7 @@ model::Error refusedOf(int device, const model::Error& error)
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused)
 {
-    const std::string_view evidence = evidenceOf(devices, refused);
+    const std::string_view evidence = evidenceOf(devices);
     const auto tell = [&] {
         json.key("evidence");
         if (evidence.empty())
@@ -400,8 +405,13 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
     const model::Scenario& scenario, std::optional<std::int64_t> maxPeakBytes)
 {
     const Prediction& prediction = told.prediction;
-    out.line(fmt::format("{}: {}: {}: {}", out.strong(printable(file)), deviceName(told.device),
-        scenarioName(scenario), verdictOf(told, scenario, maxPeakBytes)));
+    const auto verdict = [&](const std::string& text) {
+        out.line(fmt::format("{}: {}: {}: {}", out.strong(printable(file)), deviceName(told.device),
+            scenarioName(scenario), text));
+    };
+    if (!isAnswered(told))
+        return verdict("no estimate: " + printable(told.refused->text()));
+    verdict(verdictOf(told, scenario, maxPeakBytes));
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));

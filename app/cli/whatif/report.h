@@ -41,6 +41,12 @@ struct WhatIfTold {
     std::optional<model::PredictedStepTime> stepTime; ///< none: nothing tells
 };
 
+/// By an estimate, or by the program.
+[[nodiscard]] inline bool isAnswered(const WhatIfTold& told)
+{
+    return !told.refused || told.confirmed;
+}
+
 /// The reserved peak that a limit is held against: what the program came to, else that of the answer, or the
 /// higher bound where there is no point.
 [[nodiscard]] std::int64_t neededBytes(const WhatIfTold& told);
@@ -55,7 +61,7 @@ void writeFigures(JsonWriter& json, const char* key, const std::optional<model::
 /// Why one of several GPUs has no answer, where others may have one: a module, or a line, is of some of them.
 [[nodiscard]] model::Error refusedOf(int device, const model::Error& error);
 
-/// The document of contracts: `refused` empty: it is not.
+/// The document of contracts: `refused` is why there is no answer of any device; empty: there is one.
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused);
 
