@@ -133,6 +133,19 @@ Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth g
                                                                        : bentAt(a, b, items, growth);
 }
 
+/// By how much blocks that both have are larger in the recording with more items, all together; below zero:
+/// they are smaller.
+std::int64_t moreWithMoreItems(
+    const BatchRecording& base, const BatchRecording& other, const AlignedRuns& aligned)
+{
+    std::int64_t more = 0;
+    for (std::size_t row = 0; row < aligned.other.size(); ++row)
+        if (const std::uint32_t it = aligned.other[row]; it != AlignedRuns::kNone)
+            more += other.trace->blocks().requestedBytes.born[it]
+                - base.trace->blocks().requestedBytes.born[row];
+    return other.items > base.items ? more : -more;
+}
+
 } // namespace
 
 Result<BatchSizes> batchByRecordings(
@@ -157,6 +170,13 @@ Result<BatchSizes> batchByRecordings(
                 asCount(alone), asCount(all)),
             say("record the same program, as many steps, with nothing but the batch, or the length of its "
                 "sequences, changed"));
+    for (std::size_t other = 0; other < aligned.size(); ++other)
+        if (const std::int64_t more = moreWithMoreItems(base, recordings[other + 1], aligned[other]);
+            more < 0)
+            return fail(Error::Kind::Refused,
+                say("the recording that has more of what changes asks for less: %1 in all its blocks",
+                    asBytes(-more)),
+                say("say what FILE has, and then each --with, in their order; nothing else may be changed"));
 
     BatchSizes sizes;
     sizes.evidence = WhatIfEvidence::Recordings;

@@ -194,6 +194,20 @@ TEST(BatchByRecordings, OfOtherProgramsIsRefusedOrFlagged)
     EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
 }
 
+TEST(BatchByRecordings, NamesNumbersInAnotherOrder)
+{
+    const Program two(2), four(4), eight(8);
+    EXPECT_TRUE(batchByRecordings({ four.with(4), two.with(2), eight.with(8) }, 6));
+    for (const std::vector<BatchRecording>& swapped :
+        { std::vector{ two.with(4), four.with(2) }, std::vector{ four.with(2), two.with(4) },
+            std::vector{ four.with(4), two.with(8), eight.with(2) } }) {
+        const auto refused = batchByRecordings(swapped, 6);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
+        EXPECT_NE(refused.error().text().find("asks for less"), std::string::npos);
+    }
+}
+
 TEST(PredictBatch, OfRecordingsThatDifferLiesBetweenWhatBothDo)
 {
     const Program two(2), more(4, true);
