@@ -365,7 +365,36 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
         return fail(Error::Kind::Refused,
             say("no step of the training with a forward and a backward is known, which would be repeated"),
             say("record the program with strata record, some steps of its training"));
+    all.findGrowth(trace);
     return all;
+}
+
+void Accumulation::findGrowth(const DeviceTrace& trace)
+{
+    constexpr std::int64_t kRounding = 512; // of sizes, by the allocator
+    const BlockColumns& blocks = trace.blocks();
+    std::vector<Growth> steps(m_microSteps.size());
+    std::size_t step = 0; // the last one that has begun
+    for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+        const BlockId block = BlockId::born(row);
+        while (step + 1 < m_microSteps.size() && m_microSteps[step + 1].first <= blocks.birth(block))
+            ++step;
+        if (blocks.birth(block) < m_microSteps.front().first || blocks.death(block) != BlockColumns::kNever
+            || blocks.pendingSince(block) != BlockColumns::kNever)
+            continue;
+        const std::int64_t bytes = blocks.requestedBytes[block];
+        steps[step].requestedBytes += bytes;
+        steps[step].allocatedBytes += (bytes + kRounding - 1) / kRounding * kRounding;
+    }
+    if (steps.size() > 2)
+        m_growth = *std::min_element(steps.begin() + 1, steps.end() - 1,
+            [](const Growth& one, const Growth& other) { return one.requestedBytes < other.requestedBytes; });
+}
+
+Accumulation::Growth Accumulation::mayGrow(std::int64_t microSteps) const
+{
+    const std::int64_t times = (microSteps - 1) * static_cast<std::int64_t>(m_microSteps.size());
+    return { m_growth.requestedBytes * times, m_growth.allocatedBytes * times };
 }
 
 ProgramRun Accumulation::accumulated(const ProgramRun& run, std::int64_t microSteps) const

@@ -20,7 +20,7 @@ namespace strata::model {
 ///
 /// Gradients stay from the first backward to the step; those of each later one are let go when they have been
 /// added, before backward asks for what is no gradient. What the program holds beyond backward it lets go as
-/// its variable gets the next one; what stays for good is not made again. Immutable.
+/// its variable gets the next one; what stays for good is not made again, but counted (growth()). Immutable.
 class Accumulation {
 public:
     /// Refused, by name: no steps are known, or a step has several backwards, or an optimizer that steps
@@ -32,6 +32,16 @@ public:
     /// and at most kMostAsks of what is added.
     [[nodiscard]] ProgramRun accumulated(const ProgramRun& run, std::int64_t microSteps) const;
 
+    /// What every step but the first leaves for good, the least of them; the last one is not over. 0:
+    /// nothing, or fewer than three steps. A recording does not tell whether that is done in each micro-step,
+    /// or once.
+    struct Growth {
+        std::int64_t requestedBytes = 0, allocatedBytes = 0;
+    };
+    [[nodiscard]] Growth growth() const { return m_growth; }
+    /// What all steps together may leave beyond what accumulated() has.
+    [[nodiscard]] Growth mayGrow(std::int64_t microSteps) const;
+
     static constexpr std::int64_t kMostAsks = 4'000'000;
     static constexpr std::int64_t kLeastMicroSteps = 4; ///< of these all that there are
 
@@ -40,7 +50,10 @@ private:
         EventIndex first = 0, backward = 0, end = 0; ///< events; its optimizer comes behind
     };
 
+    void findGrowth(const DeviceTrace& trace);
+
     std::vector<MicroStep> m_microSteps;
+    Growth m_growth;
 };
 
 } // namespace strata::model

@@ -198,8 +198,26 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
             = say("an estimate: without those lines the program is taken to ask for the rest as it did");
 }
 
+/// A program may leave something for good in each micro-step, or once for all of them.
+void weighGrowth(Prediction& prediction, const Rewrites& rewrites)
+{
+    const Accumulation::Growth more = rewrites.accumulation->mayGrow(rewrites.microSteps);
+    if (more.requestedBytes == 0)
+        return;
+    prediction.most.requestedBytesPeak += more.requestedBytes;
+    prediction.most.allocatedBytesPeak += more.allocatedBytes;
+    prediction.most.reservedBytesPeak += more.allocatedBytes + kTailBytes;
+    constexpr std::int64_t kLittle = 200; // a part of the peak that no point stands or falls with
+    if (more.requestedBytes <= prediction.most.requestedBytesPeak / kLittle)
+        return;
+    prediction.predicted.reset();
+    prediction.reason = say("bounds alone: each step leaves %1 for good, and nothing tells whether each "
+                            "micro-step does, or all of them once",
+        asBytes(rewrites.accumulation->growth().requestedBytes));
+}
+
 /// Adds what micro-steps did to an answer.
-void weighAccumulation(Prediction& prediction)
+void weighAccumulation(Prediction& prediction, const Rewrites& rewrites)
 {
     prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
     const bool isOfRecordedSizes = prediction.batchAfter == prediction.batchBefore
@@ -208,6 +226,7 @@ void weighAccumulation(Prediction& prediction)
         widen(prediction, kReservedOff);
     if (prediction.reason.empty())
         prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
+    weighGrowth(prediction, rewrites);
 }
 
 } // namespace
@@ -254,7 +273,7 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
     if (rewrites.spread)
         weighSpread(prediction, *rewrites.spread);
     if (rewrites.accumulation)
-        weighAccumulation(prediction);
+        weighAccumulation(prediction, rewrites);
     prediction.exact = prediction.reason.empty();
     if (!rewrites.optimizer)
         return;

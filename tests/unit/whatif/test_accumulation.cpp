@@ -28,6 +28,7 @@ public:
         bool isFunction = false; ///< it lets go of it behind the step
         bool scales = false; ///< asks for something between backward and optimizer, as a GradScaler does
         bool clones = false; ///< gradients are copies of what backward made
+        std::int64_t keeps = 0; ///< bytes for good, in each step but the first
     };
 
     explicit Written(const Options& asked)
@@ -37,6 +38,8 @@ public:
         for (int step = 0; step < asked.steps; ++step) {
             for (int micro = 0; micro < asked.microSteps; ++micro)
                 train(micro == 0);
+            if (asked.keeps > 0 && step > 0)
+                alloc("kept " + std::to_string(step), asked.keeps, 'O');
             if (asked.scales)
                 alloc("found inf", 512, 'F');
             alloc("scratch", 8192, 'O');
@@ -223,6 +226,34 @@ TEST(Accumulation, OfOneIsTheRecordedOne)
     EXPECT_EQ(both->predicted, turned->predicted);
     EXPECT_LT(both->predicted->requestedBytesPeak, four->predicted->requestedBytesPeak);
     EXPECT_FALSE(asked({ "accumulate=4", "ddp=2" }));
+}
+
+/// What steps leave for good, each micro-step may: a point would be one of two.
+TEST(Accumulation, OfProgramsThatGrowHasBoundsAlone)
+{
+    const auto answerOf = [](std::int64_t keeps) {
+        const auto trained = Written({ .steps = 5, .keeps = keeps }).recorded();
+        const auto report = checkReplay(trained->trace());
+        RecordedRun run{ .trace = &trained->trace(), .report = &*report, .steps = &trained->steps() };
+        run.order = AddressPolicy{};
+        return *predict(
+            { run }, { .changes = { *Change::parse("accumulate=3") }, .settings = {}, .capacityBytes = {} });
+    };
+    constexpr std::int64_t kKept = 100'000, kSteps = 5, kMore = 2; // micro-steps
+    const auto trained = Written({ .steps = kSteps, .keeps = kKept }).recorded();
+    const auto accumulation = Accumulation::of(trained->trace(), trained->steps());
+    ASSERT_TRUE(accumulation);
+    EXPECT_EQ(accumulation->growth().requestedBytes, kKept);
+    EXPECT_EQ(accumulation->growth().allocatedBytes, 100'352);
+    EXPECT_EQ(accumulation->mayGrow(3).requestedBytes, kKept * kMore * kSteps);
+    EXPECT_EQ(accumulation->mayGrow(1).requestedBytes, 0);
+
+    const Prediction none = answerOf(0), grows = answerOf(kKept);
+    EXPECT_TRUE(none.predicted);
+    EXPECT_FALSE(grows.predicted);
+    EXPECT_NE(grows.reason.text().find("each step leaves 97.7 KiB for good"), std::string::npos)
+        << grows.reason.text();
+    EXPECT_GE(grows.most.requestedBytesPeak, grows.least.requestedBytesPeak + kKept * kMore * kSteps);
 }
 
 TEST(Accumulation, RefusesStepsOfSeveralBackwards)
