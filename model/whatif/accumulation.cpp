@@ -379,8 +379,9 @@ void Accumulation::findGrowth(const DeviceTrace& trace)
         const BlockId block = BlockId::born(row);
         while (step + 1 < m_microSteps.size() && m_microSteps[step + 1].first <= blocks.birth(block))
             ++step;
-        if (blocks.birth(block) < m_microSteps.front().first || blocks.death(block) != BlockColumns::kNever
-            || blocks.pendingSince(block) != BlockColumns::kNever)
+        // What is there when the last backward ends; a program may let go of it at its own end.
+        if (blocks.birth(block) < m_microSteps.front().first
+            || std::min(blocks.death(block), blocks.pendingSince(block)) < m_microSteps.back().end)
             continue;
         const std::int64_t bytes = blocks.requestedBytes[block];
         steps[step].requestedBytes += bytes;
