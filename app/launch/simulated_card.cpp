@@ -5,6 +5,9 @@
 #include "app/launch/recorder.h"
 #include "capture/simgpu/launch/late_device.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace strata::launch {
 
 namespace {
@@ -21,6 +24,15 @@ std::string keyOf(const simgpu::Program& program)
 }
 
 } // namespace
+
+model::Result<const model::Card*> cardNamed(std::string_view option, std::string_view name)
+{
+    if (const model::Card* card = model::findCard(name))
+        return card;
+    return model::fail(model::Error::Kind::Usage,
+        model::say("%1 %2: no such card", std::string(option), std::string(name)),
+        model::say("nearest are %1", fmt::format("{}", fmt::join(model::nearestCards(name), ", "))));
+}
 
 simgpu::Settings settingsOf(const model::Card& card, std::optional<std::int64_t> capacityBytes, int devices)
 {

@@ -8,8 +8,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace strata::launch {
+
+/// A card of the catalogue, as an option (or what it is of) names it. Kind::Usage says the option and the
+/// nearest names.
+[[nodiscard]] model::Result<const model::Card*> cardNamed(std::string_view option, std::string_view name);
 
 /// A machine with `devices` such cards, each of `capacityBytes` where given.
 [[nodiscard]] simgpu::Settings settingsOf(

@@ -231,6 +231,10 @@ Result<void> AllocatorSettings::checkKey(const std::string& key, TorchVersion ve
 {
     const auto option = std::ranges::find(kOptions, std::string_view(key), &Option::key);
     if (option == std::end(kOptions)) {
+        const std::string name = key.substr(0, key.find('='));
+        if (std::ranges::find(kOptions, std::string_view(name), &Option::key) != std::end(kOptions))
+            return fail(Error::Kind::Usage, say("'%1' is no allocator setting of PyTorch", key),
+                say("a colon stands before the value: %1:%2", name, key.substr(name.size() + 1)));
         const auto far = [&](const Option& known) { return editDistance(key, known.key); };
         const Option& nearest = *std::ranges::min_element(kOptions, {}, far);
         return fail(Error::Kind::Usage, say("'%1' is no allocator setting of PyTorch", key),

@@ -315,6 +315,12 @@ TEST(WhatIf, RefusesByName)
     EXPECT_EQ(refused({ "--batch-of", "8" }).code, 2);
     EXPECT_EQ(refused({ "--change", "batch=x2", "--batch-of", "8,16" }).code, 2);
     EXPECT_EQ(refused({ "--max-peak", "much" }).code, 2);
+    const Ran equals = refused({ "--set", "expandable_segments=True" });
+    EXPECT_EQ(equals.code, 2);
+    EXPECT_THAT(equals.err, HasSubstr("a colon stands before the value: expandable_segments:True"));
+    const Ran card = refused({ "--card", "T4-99GB", "--confirm", "--", "true" });
+    EXPECT_EQ(card.code, 2);
+    EXPECT_THAT(card.err, HasSubstr("--card T4-99GB: no such card: nearest are "));
     const Ran unknown = refused({ "--change", "batch=x2" });
     EXPECT_EQ(unknown.code, 2);
     EXPECT_THAT(unknown.err, HasSubstr("--batch-of"));

@@ -361,12 +361,10 @@ ScratchFolder::~ScratchFolder()
 
 model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& scratch)
 {
-    const model::Card* card = model::findCard(options.device);
-    if (!card) {
-        const auto nearest = model::nearestCards(options.device);
-        return model::fail(Error::Kind::Usage, model::say("%1 %2: no such card", "--device", options.device),
-            model::say("nearest are %1", fmt::format("{}", fmt::join(nearest, ", "))));
-    }
+    const auto chosen = launch::cardNamed("--device", options.device);
+    if (!chosen)
+        return model::Failure(chosen.error());
+    const model::Card* const card = *chosen;
     std::vector<std::string> problems;
     const simgpu::Settings settings = settingsOf(options, *card, problems);
     if (!problems.empty())

@@ -62,13 +62,10 @@ model::Result<fs::path> makeRoom(const std::string& output, bool overwrite)
 
 model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
 {
-    const model::Card* card = model::findCard(options.simulated);
+    const auto card = launch::cardNamed("--simulated", options.simulated);
     if (!card)
-        return model::fail(Error::Kind::Usage,
-            model::say("%1 %2: no such card", "--simulated", options.simulated),
-            model::say("nearest are %1",
-                fmt::format("{}", fmt::join(model::nearestCards(options.simulated), ", "))));
-    simgpu::Settings settings = launch::settingsOf(*card, options.capacityBytes, options.devices);
+        return model::Failure(card.error());
+    simgpu::Settings settings = launch::settingsOf(**card, options.capacityBytes, options.devices);
     settings.otherBytes = static_cast<std::uint64_t>(options.otherBytes);
     return settings;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace strata::cli {
@@ -110,14 +111,19 @@ void printAlternatives(Output& out, const AlternativesTold& told)
         return;
     }
     out.line("");
-    constexpr const char* kRow = "  {:<44} {:>14} {:>15}   {}";
-    out.line(fmt::format(
-        kRow, told.isOnTop ? "one more change" : "single change", "reserved peak", "saved", "how sure"));
+    const std::string title = told.isOnTop ? "one more change" : "single change";
+    std::size_t width = title.size();
+    for (const AlternativeTold& one : told.rows)
+        width = std::max(width, printable(changeText(one.change)).size());
+    const auto row = [&](std::string_view change, std::string_view reserved, std::string_view saved,
+                         std::string_view sure) {
+        out.line(fmt::format("  {:<{}} {:>14} {:>15}   {}", change, width, reserved, saved, sure));
+    };
+    row(title, "reserved peak", "saved", "how sure");
     for (const auto& [change, prediction] : told.rows)
-        out.line(fmt::format(kRow, printable(changeText(change)),
-            prediction ? model::formatBytes(prediction->neededBytes()) : "-",
+        row(printable(changeText(change)), prediction ? model::formatBytes(prediction->neededBytes()) : "-",
             prediction ? savedText(told.standsBytesPeak - prediction->neededBytes()) : "-",
-            surenessOf(prediction)));
+            surenessOf(prediction));
 }
 
 } // namespace strata::cli

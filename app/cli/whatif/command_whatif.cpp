@@ -166,7 +166,7 @@ Exit codes:
         if (!asksTraining() && m_planText.empty()
             && (!m_with.empty() || ((!m_batches.empty() || !m_lengths.empty()) && !m_confirms)))
             return refuse(say("--with, --batch-of and --sequence-of need --change"),
-                say("say what changes, as --change batch=x2, or --alternatives"));
+                say("say what changes, as --change batch=x2, or add --alternatives or --plan"));
         if (const auto plan = checkPlan(); !plan)
             return plan;
         if (!m_maxPeakText.empty()) {
@@ -222,16 +222,17 @@ Exit codes:
                 return refused(file, told.error(), out, err);
             if (!told)
                 return model::Failure(told.error());
-            if (told->refused && traces->size() > 1)
-                told->refused = refusedOf(trace->device(), *told->refused);
             told->plan = planned.plan;
             told->fitPlan = planned.fitPlan;
             told->planMethod = m_planText;
             devices.push_back(std::move(*told));
         }
         // A line, or a module, may be of some of the GPUs.
-        if (!m_confirms && std::ranges::all_of(devices, [](const auto& told) { return !!told.refused; }))
-            return refused(file, *devices.front().refused, out, err);
+        if (!m_confirms && std::ranges::all_of(devices, [](const auto& told) { return !!told.refused; })) {
+            const WhatIfTold& first = devices.front();
+            return refused(file,
+                devices.size() > 1 ? refusedOf(first.device, *first.refused) : *first.refused, out, err);
+        }
         if (m_confirms) {
             const auto confirmed = confirmAll(devices);
             if (!confirmed

@@ -7,6 +7,7 @@
 #include "app/cli/dryrun/run.h"
 #include "app/launch/command.h"
 #include "app/launch/libraries.h"
+#include "app/launch/simulated_card.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
@@ -53,8 +54,13 @@ std::optional<int> numberOf(const std::string& text)
 /// The card that the recording is of, by its name in the catalogue.
 model::Result<std::string> cardOf(const ConfirmAsked& asked)
 {
-    if (!asked.card.empty())
-        return asked.card; // runDry() says what is wrong with it
+    if (!asked.card.empty()) {
+        const auto card = launch::cardNamed("--card", asked.card);
+        if (!card)
+            return model::Failure(card.error());
+        return (*card)->name;
+    }
+
     const model::DeviceTrace& trace = *asked.devices.front().trace;
     const model::Recording& recording = trace.recording();
     if (const auto simulation = model::simulationOf(recording);
@@ -372,6 +378,15 @@ private:
 };
 
 /// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
+/// Two figures that differ, in bytes where they would read the same.
+std::pair<std::string, std::string> asApart(std::int64_t one, std::int64_t other)
+{
+    std::pair texts(model::formatBytes(one), model::formatBytes(other));
+    if (one != other && texts.first == texts.second)
+        texts = { model::formatCount(one) + " B", model::formatCount(other) + " B" };
+    return texts;
+}
+
 std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
 {
     if (unchanged == recorded)
@@ -386,14 +401,15 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
             model::formatBytes(unchanged.requestedBytesPeak),
             model::formatBytes(unchanged.reservedBytesPeak));
     if (unchanged.requestedBytesPeak == recorded.requestedBytesPeak
-        && unchanged.reservedBytesPeak == recorded.reservedBytesPeak)
+        && unchanged.reservedBytesPeak == recorded.reservedBytesPeak) {
+        const auto [came, was] = asApart(unchanged.allocatedBytesPeak, recorded.allocatedBytesPeak);
         return fmt::format("unchanged, the {} to {} allocated, where {} were recorded",
-            byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.allocatedBytesPeak),
-            model::formatBytes(recorded.allocatedBytesPeak));
+            byCalls ? "calls come" : "program comes", came, was);
+    }
+    const auto [requested, wasRequested] = asApart(unchanged.requestedBytesPeak, recorded.requestedBytesPeak);
+    const auto [reserved, wasReserved] = asApart(unchanged.reservedBytesPeak, recorded.reservedBytesPeak);
     return fmt::format("unchanged, the {} to {} requested and {} reserved, where {} and {} were recorded{}",
-        byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.requestedBytesPeak),
-        model::formatBytes(unchanged.reservedBytesPeak), model::formatBytes(recorded.requestedBytesPeak),
-        model::formatBytes(recorded.reservedBytesPeak),
+        byCalls ? "calls come" : "program comes", requested, reserved, wasRequested, wasReserved,
         !byCalls
             ? (asked.steps > 0 ? ": perhaps since --steps ends it"
                                : ": another program, other data, or another PyTorch than the recorded one")
