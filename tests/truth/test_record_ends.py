@@ -195,6 +195,10 @@ def refused(strata, python, failures):
         session, done = run(strata, python, "print(torch.__version__)", folder, failures)
         failures.expect("nothing recorded", "said", "nothing was recorded" in done.stderr, True)
         failures.expect("nothing recorded on a simulated device", "nothing of GPUs", "no GPU" in done.stderr, False)
+        # As env ends with a program whose libraries the loader does not find.
+        missing = subprocess.run([strata, "record", "-o", os.path.join(folder, "none.strata"), "--simulated", "T4-16GB", "--", "sh", "-c", "exit 127"],
+                                 capture_output=True, text=True)
+        failures.expect("not started", "what to do", "start it itself" in missing.stderr, True)
         if not os.path.exists("/dev/nvidiactl"):
             bare = subprocess.run([strata, "record", "-o", os.path.join(folder, "bare.strata"), "--", python, "-c", "import torch"],
                                   capture_output=True, text=True)

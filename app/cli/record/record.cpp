@@ -160,6 +160,8 @@ private:
     std::string m_path;
 };
 
+constexpr int kNotStarted = 127; ///< what a shell, env and a loader without a library end with
+
 void sayIfThereIsNoGpu()
 {
     if (const launch::Gpus gpus = launch::findGpus(); gpus.names.empty())
@@ -204,8 +206,15 @@ model::Result<int> record(const RecordOptions& options)
     if (!options.simulated.empty())
         variables->emplace_back(inject::kSimulatedVariable, aboutSimulated(options));
     auto status = launch::runChild(*command, { .set = *std::move(variables) });
-    if (status && !names.print() && options.simulated.empty())
-        sayIfThereIsNoGpu();
+    if (status && !names.print()) {
+        if (options.simulated.empty())
+            sayIfThereIsNoGpu();
+        else if (*status == kNotStarted)
+            std::fputs("strata: a program that links NVIDIA's libraries does not begin without them: start "
+                       "it itself, "
+                       "as in strata record --simulated T4-16GB -- ./program\n",
+                stderr);
+    }
     return status;
 }
 
