@@ -96,8 +96,9 @@ private:
     using Blocks = std::vector<std::size_t>; // of m_edits.added
 
     struct State {
-        std::map<std::uint32_t, std::uint32_t> gradients; ///< blocks -> names of their parameters
-        std::map<std::uint32_t, std::uint32_t> again; ///< the same of a later backward of the step
+        using Gradient = std::pair<std::uint32_t, std::uint32_t>; ///< a block, and the name of its parameter
+        std::set<Gradient> gradients; ///< those of a recurrent layer may lie in one block
+        std::set<Gradient> again; ///< the same of a later backward of the step
         bool gathered = false; ///< parameters are there
         std::optional<std::size_t> inFlight; ///< gathered, and not yet copied
         Blocks whole; ///< parameters
@@ -380,7 +381,7 @@ private:
         auto& gradients = m_isFirst ? state.gradients : state.again;
         std::set<std::uint32_t> names, blocks;
         for (const auto& [block, name] : gradients)
-            if (birth(block) < now.event && m_taken.insert(block).second) {
+            if (birth(block) < now.event && (blocks.contains(block) || m_taken.insert(block).second)) {
                 names.insert(name);
                 blocks.insert(block);
             }
@@ -428,6 +429,7 @@ void makeShards(const DeviceTrace& trace, const ShardUnits& units, const Shardin
     RunEdits& edits)
 {
     RuleSums sums;
+    std::set<std::uint32_t> gone; // blocks
     std::uint32_t order = 0;
     for (const ShardUnit& unit : units.units) {
         for (const std::uint32_t index : unit.parameters) {
@@ -444,11 +446,47 @@ void makeShards(const DeviceTrace& trace, const ShardUnits& units, const Shardin
         }
         for (const std::uint32_t index : unit.parameters) {
             const std::uint32_t block = units.parameters[index].block;
+            if (!gone.insert(block).second)
+                continue;
             edits.moves.push_back({ block, { made, 0, order++ } });
             sums.add(BlockRule::Sharded, trace.blocks().requestedBytes[BlockId::born(block)]);
         }
     }
     edits.uses = sums.used();
+}
+
+/// Where the module of a parameter is called first, in the first step, which is taken to begin as the deep
+/// one.
+RunEdits::Place firstForwardOf(
+    const RecordedRun& run, const DeepStep& deep, const StepOwners& owners, const ShardedParameter& parameter)
+{
+    constexpr std::uint32_t kBehindGathered = 1 << 20;
+    const StringTable& strings = run.trace->recording().strings;
+    const std::string_view name = strings[parameter.name];
+    const std::string_view path = name.substr(0, name.rfind('.'));
+    const auto window = std::ranges::find_if(
+        owners.windows, [&](const StepOwners::Window& each) { return strings[each.path] == path; });
+    const EventIndex behind = window == owners.windows.end() ? 0 : window->enters.event - deep.beginEvent;
+    const auto first = std::ranges::find(run.steps->steps, StepKind::Train, &TrainingStep::kind);
+    const EventIndex begin = first == run.steps->steps.end() ? deep.beginEvent : first->first;
+    return { begin + behind, kBehindGathered, 0 };
+}
+
+/// The blocks that recurrent layers make for all of their parameters once these have been gathered.
+void makeFlat(const RecordedRun& run, const DeepStep& deep, const StepOwners& owners, const ShardUnits& units,
+    RunEdits& edits)
+{
+    std::set<std::uint32_t> made; // blocks
+    for (const ShardedParameter& parameter : units.parameters) {
+        if (!parameter.isFlat || !made.insert(parameter.block).second)
+            continue;
+        const BlockId block = BlockId::born(parameter.block);
+        RunEdits::Added& flat = edits.added.emplace_back();
+        flat.bytes = run.trace->blocks().requestedBytes[block];
+        flat.like = run.trace->blocks().birth(block);
+        flat.born = firstForwardOf(run, deep, owners, parameter);
+        flat.dies = { RunEdits::Added::kNever, 0, 0 };
+    }
 }
 
 } // namespace
@@ -463,6 +501,7 @@ Result<RunEdits> fullyShardedEdits(const RecordedRun& run, const DeepStep& deep,
             say("let zero_grad() set them to None, as is the default"));
     RunEdits edits;
     makeShards(*run.trace, units, sharding, made, edits);
+    makeFlat(run, deep, owners, units, edits);
     const auto ends = endsOfOptimizer(*run.trace, deep.beginEvent, deep.endEvent);
     const auto inStep = schedule.edits(ends.size() + 1);
     if (!inStep)

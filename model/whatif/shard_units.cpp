@@ -2,6 +2,7 @@
 #include "model/whatif/shard_units.h"
 
 #include "model/analysis/training/listed_tensors.h"
+#include "model/analysis/training/tensor_sums.h"
 #include "model/trace/roles.h"
 #include "model/whatif/module_choice.h"
 
@@ -44,6 +45,12 @@ bool isWithin(std::string_view name, std::string_view path)
     return path.empty() || (name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.');
 }
 
+/// "head.bias", and of a recurrent layer "rnn.bias_ih_l0".
+bool isBias(std::string_view name)
+{
+    return name.ends_with("bias") || lastOf(name).starts_with("bias_");
+}
+
 /// Tokens and positions that stand for all items of a batch, as vision models have them: (1, n, width).
 bool isBroadcast(std::string_view name)
 {
@@ -57,7 +64,7 @@ void findRows(std::vector<ShardedParameter>& parameters, const StringTable& stri
 {
     std::map<std::string, std::int64_t, std::less<>> biases;
     for (const ShardedParameter& parameter : parameters)
-        if (strings[parameter.name].ends_with("bias"))
+        if (isBias(strings[parameter.name]))
             biases.emplace(strings[parameter.name], parameter.elements);
     const auto biasOf = [&](const ShardedParameter& parameter) -> std::int64_t {
         std::string name(strings[parameter.name]);
@@ -135,7 +142,7 @@ public:
 private:
     void findParameters()
     {
-        std::map<std::uint32_t, ShardedParameter> parameters;
+        std::map<std::uint32_t, std::vector<ShardedParameter>> parameters; // by block
         const ListedTensors& tensors = m_run.categories->tensors();
         for (const ListedTensors::Placed& placed : tensors.all()) {
             const RoleListing& listing = tensors.listing(placed);
@@ -145,11 +152,37 @@ private:
             const auto block = static_cast<std::uint32_t>(placed.block.row());
             const std::int64_t bytes = m_run.trace->blocks().requestedBytes[placed.block];
             const std::int64_t item = std::max<std::int64_t>(bytes / listing.elements, 1);
-            parameters.try_emplace(block, ShardedParameter{ block, listing.name, listing.elements, item, 1 });
+            addTo(parameters[block], { block, listing.name, listing.elements, item, 1, false },
+                elementBytes(m_strings[listing.dtype]));
         }
-        for (const auto& [block, parameter] : parameters)
-            m_found.parameters.push_back(parameter);
+        for (const auto& [block, some] : parameters)
+            m_found.parameters.insert(m_found.parameters.end(), some.begin(), some.end());
         findRows(m_found.parameters, m_strings);
+    }
+
+    /// Others of the same block are the same parameter by another name, but for those of a recurrent layer.
+    void addTo(
+        std::vector<ShardedParameter>& ofBlock, ShardedParameter parameter, std::int64_t itemBytes) const
+    {
+        const bool isKnown
+            = std::ranges::find(ofBlock, parameter.name, &ShardedParameter::name) != ofBlock.end();
+        if (isKnown || (!ofBlock.empty() && !isOfRecurrentLayer(BlockId::born(parameter.block))))
+            return;
+        ofBlock.push_back(parameter);
+        if (ofBlock.size() > 1)
+            for (ShardedParameter& each : ofBlock) {
+                each.isFlat = true;
+                each.itemBytes = std::max<std::int64_t>(itemBytes, 1);
+            }
+    }
+
+    [[nodiscard]] bool isOfRecurrentLayer(BlockId block) const
+    {
+        const Recording& recording = m_run.trace->recording();
+        const StackId stack = m_run.trace->blocks().stack[block];
+        return stack.valid() && std::ranges::any_of(recording.stacks.stack(stack), [&](FrameId frame) {
+            return m_strings[recording.stacks.frame(frame).file].ends_with("torch/nn/modules/rnn.py");
+        });
     }
 
     /// Of those that keep something for backward.

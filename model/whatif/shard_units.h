@@ -19,6 +19,9 @@ struct ShardedParameter {
     StringId name;
     std::int64_t elements = 0, itemBytes = 0;
     std::int64_t rows = 1; ///< of its first dimension, which is what ranks share; told by other parameters
+    /// Of a recurrent layer, which has all of its parameters in one block, and makes another such block, for
+    /// good, at the first forward after they were taken apart (torch.nn.RNNBase.flatten_parameters()).
+    bool isFlat = false;
 
     /// Each rank has as many rows, the last ones padded.
     [[nodiscard]] std::int64_t shardElements(std::int64_t ranks) const
