@@ -35,7 +35,7 @@ NOT_RUN = {(family, kind) for family in ("experts", "siamese") for kind in ("fsd
 NAMES = {"ddp": "DDP", "zero1": "ZeRO-1", "fsdp": "FSDP2", ON_HOST: "FSDP2, CPUOffloadPolicy"}
 BARS = ((2, 5), (3, 8))  # of requested and allocated, of reserved: median and 95th percentile
 ASKED = 2  # ways of each kind, of a case
-FEW = ("gpt", "conv", "t5")  # where there is little time
+FEW = ("gpt", "conv", "t5", "lstm")  # where there is little time
 
 Case = collections.namedtuple("Case", "name family wider items words hows")
 Row = collections.namedtuple("Row", "case kind how errors unchanged held width")
@@ -87,7 +87,7 @@ def row_of(strata, case, kind, how, path, truth_path, failures):
 def measure(arguments, python, folder, failures):
     seeds = range(arguments.first_seed, arguments.first_seed + (arguments.seeds or 1))
     chosen = [case for case in cases(seeds, arguments.kind or list(KINDS), few=arguments.seeds is None)
-              if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+              if arguments.only in case.name and (arguments.held_back or arguments.seeds is None or case.family not in HELD_BACK)]
     made = record(arguments.recorder or arguments.strata, python, folder,
                   [words_of(case, how) for case in chosen for how in ("alone", *(how for _, how in case.hows))], DEEP, program=PROGRAM)
     rows = []
@@ -132,7 +132,8 @@ def write(arguments, python, rows):
              "allocator is no part of it. Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md), in every other case",
              "with layers beside the model that make its parameters large; without gan, which never calls its model, and for FSDP2 without experts and siamese,",
              "which do not run so there. Errors are in percent of the truth, over answers in which the change moves the figure by 1 % or more;",
-             "*tail* is the 95th percentile, *no change* what predicting the recorded figure scores.", "",
+             "*tail* is the 95th percentile, *no change* what predicting the recorded figure scores. Seeds 0 to 3 of a family held back, lstm, showed a mistake that is",
+             "mended: parameters of a recurrent layer, which lie in one block, were taken for one.", "",
              *test_whatif.table(["spread by", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th"], rows), ""]
     with open(arguments.write, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
