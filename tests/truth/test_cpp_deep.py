@@ -14,9 +14,11 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
+import running
 from running import THOROUGH, main, strata_json
 from test_cpp import build
 from test_deep import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
+from test_logits import CHUNKED_SINCE
 
 SOURCE = os.path.join(record_tools.HERE, "deep.cpp")
 CARD = "A100-80GB"
@@ -149,6 +151,13 @@ def test_calls(programs, failures, version):
     failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in text(run)), (1, True))
 
 
+def test_logits(programs, failures, version):
+    """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. What it comes to, test_logits.py holds."""
+    for words in (("gpt",), ("conv", "momentum")):
+        run, told = programs.ask(programs.record(words, DEEP), "--change", "logits=chunks:4", "--confirm", "--python", programs.python)
+        failures.expect(f"{version} {' '.join(words)} logits=chunks:4", f"is confirmed: {text(run)[-400:]}", told and told["confirmed_by"], "calls")
+
+
 def test_dry_run(programs, arguments, failures, version):
     path = os.path.join(programs.folder, "dry.strata")
     run = subprocess.run([arguments.strata, "dryrun", "--device", CARD, "-o", path, "--json", "--", programs.program, "mlp", str(STEPS)], capture_output=True, text=True)
@@ -175,6 +184,8 @@ def test(arguments, python, failures):
             test_refused(programs, failures, version)
             test_free(programs, failures, version)
             test_calls(programs, failures, version)
+            if running.version(python) >= CHUNKED_SINCE:
+                test_logits(programs, failures, version)
             test_dry_run(programs, arguments, failures, version)
     return None
 
