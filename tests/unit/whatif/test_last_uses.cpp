@@ -68,7 +68,7 @@ TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
 TEST(FreedTensors, AreTheSameOfAProgramInCpp)
 {
     MadeTraining::Options options{ .seed = 3 };
-    options.namesLines = true;
+    options.namesLines = options.keepsTemporary = true;
     const auto python = MadeTraining(options).recorded();
     options.isInCpp = true;
     const auto cpp = MadeTraining(options).recorded();
