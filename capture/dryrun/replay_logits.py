@@ -3,7 +3,7 @@
 
 What the program does from hidden states on,
 
-    logits = linear(hidden, weight, bias)      or hidden @ weight.T
+    logits = linear(hidden, weight, bias)      or hidden @ weight.T (+ bias), addmm(bias, hidden, weight.T): so LibTorch has its layers in C++
     ...                                        views, slices of leading dimensions, casts, classes moved to the second dimension
     loss = cross_entropy(logits, target, class_weight, ignore_index=..., reduction=...)
 
@@ -15,9 +15,11 @@ becomes, where the loss was computed, as a person would write it there,
 of torch.nn.functional, under autocast with hidden states, weight and bias in its type, as the linear layer has them. What else takes logits
 is refused, and so is what stands between and is none of this. Losses of what no linear layer makes are left alone.
 """
+import collections
+
 from replay_rows import AUTOCAST, AUTOCAST_ENDS, CALL, CASTS, MOST_BETWEEN, Calls, NotKnown, Rows, base_of, number_of
 
-LOSS, LAYERS, PRODUCTS = "cross_entropy_loss", ("linear",), ("matmul", "mm")
+LOSS, LAYERS, PRODUCTS, SUMS = "cross_entropy_loss", ("linear",), ("matmul", "mm"), ("add", "add_")
 CHUNKED = "strata::linear_cross_entropy"
 SCHEMA = CHUNKED + ("(Tensor input, Tensor weight, Tensor target, Tensor? bias, Tensor? class_weight, int reduction, int ignore_index, "
                     "int chunks) -> Tensor")
@@ -25,6 +27,9 @@ VIEWS = ("view", "reshape", "_unsafe_view", "flatten", "unflatten", "unsqueeze",
 MOVES = ("transpose", "permute", "movedim", "swapaxes")
 TURNS = ("t", "transpose", "numpy_T", "permute", "mT", "adjoint")
 REDUCTIONS = ("none", "mean", "sum")
+
+#: Places of the rows that make logits, the last one first, and of what turns the weight for nothing else; and refs. No bias: None.
+Layer = collections.namedtuple("Layer", "places turns hidden weight bias")
 
 
 def chunked(torch):
@@ -75,10 +80,10 @@ class Logits(Rows):
         if found is None:
             return
         layer, between, strange = found
-        hidden, weight, bias, turns = self.layer(layer)
+        first, weight, bias = layer.places[-1], layer.weight, layer.bias
         if strange:
             self.refuse(place, f"has {strange} between them")
-        places = {layer, place, *between}
+        places = {*layer.places, place, *between}
         inner = {ref // 2 for each in places - {place} for ref in self.rows[each].returned}
         other = next((use for number in inner for use in self.uses[number] if use not in places), None)
         if other is not None:
@@ -91,10 +96,10 @@ class Logits(Rows):
             self.refuse(place, "has targets that are probabilities")
         if len(self.sizes(logits)) < 2:
             self.refuse(place, "is of one item")
-        calls = Calls(self.tensors, self.rows[layer])
-        hidden = self.moved(hidden, between, calls, place)
+        calls = Calls(self.tensors, self.rows[first])
+        hidden = self.moved(layer.hidden, between, calls, place)
         taken = [hidden, weight, loss.taken[1], *([bias] if bias is not None else []), *(loss.taken[2:3] if class_weight is not None else [])]
-        cast = self.autocast(layer)
+        cast = self.autocast(first)
         is_cast = cast is not None and self.autocast(place) is None  # the loss is computed where the layer was
         if is_cast:
             calls.rows.append(cast)
@@ -102,8 +107,8 @@ class Logits(Rows):
         if is_cast:
             calls.rows.append(cast._replace(kind=AUTOCAST_ENDS, name="", detail=""))
         put[place] = calls.ended()
-        gone |= places | turns
-        for ref in (*self.rows[layer].taken, weight):
+        gone |= places | layer.turns
+        for ref in (*(ref for each in layer.places for ref in self.rows[each].taken), weight):
             late[ref // 2] = max(late.get(ref // 2, -1), place)
 
     def autocast(self, place):
@@ -117,7 +122,7 @@ class Logits(Rows):
         return within[-1] if within and within[-1].detail != "off" else None
 
     def behind(self, place, ref):
-        """Of the linear layer that makes logits: its place, those of what is between, and what of that cannot be done to hidden states instead.
+        """The linear layer that makes logits, the places of what is between, and what of that cannot be done to hidden states instead.
         None: no such layer makes them."""
         between, strange = [], None
         for _ in range(MOST_BETWEEN):
@@ -125,9 +130,9 @@ class Logits(Rows):
             row = self.rows[place] if place is not None else None
             if row is None or row.kind != CALL or not row.taken:
                 return None
-            base = base_of(row)
-            if base in LAYERS or (base in PRODUCTS and self.turned(row, place) is not None):
-                return place, between, strange
+            layer, base = self.layer(place), base_of(row)
+            if layer is not None:
+                return layer, between, strange
             if not self.goes(row, base):
                 if len(row.taken) > 1 and base not in ("div", "mul", "add", "sub"):
                     return None
@@ -147,20 +152,36 @@ class Logits(Rows):
             return row.detail[1] not in (-1, len(before) - 1)
         return base in MOVES and len(before) > 2 and after == [before[0], before[-1], *before[1:-1]]
 
-    def turned(self, row, place):
-        """Of a product the place of what turns a weight for it."""
-        made = self.maker(row.taken[1] // 2, place) if len(row.taken) > 1 else None
-        if made is None or self.rows[made].kind != CALL or base_of(self.rows[made]) not in TURNS:
-            return None
-        return made if self.sizes(self.rows[made].taken[0]) == self.sizes(row.taken[1])[::-1] else None
-
     def layer(self, place):
-        """Hidden states, weight and bias; and places of what turns the weight of a product, for nothing else."""
+        """The linear layer whose last row is there; None: that is of none."""
         row = self.rows[place]
-        if base_of(row) in LAYERS:
-            return row.taken[0], row.taken[1], row.taken[2] if len(row.taken) > 2 else None, set()
-        turn = self.turned(row, place)
-        return row.taken[0], self.rows[turn].taken[0], None, {turn} if self.uses[row.taken[1] // 2] == [place] else set()
+        base, taken = base_of(row), row.taken
+        if base in LAYERS:
+            return Layer([place], set(), *taken[:2], taken[2] if len(taken) > 2 else None)
+        if base in PRODUCTS:
+            return self.product(place, taken)
+        if base == "addmm" and [number_of(factor) for factor in row.detail[3:5]] == [1, 1] and self.is_bias(taken[0], row):
+            return self.product(place, taken[1:], taken[0])
+        if base in SUMS and len(taken) == 2 and number_of(row.detail[2]) == 1 and self.is_bias(taken[1], row):
+            made = self.maker(taken[0] // 2, place)
+            if made is not None and self.rows[made].kind == CALL and base_of(self.rows[made]) in PRODUCTS:
+                product = self.product(made, self.rows[made].taken, taken[1])
+                return product and product._replace(places=[place, *product.places])
+        return None
+
+    def is_bias(self, ref, row):
+        """Whether it is a number for each class of what a row returns."""
+        return self.sizes(ref) == self.sizes(row.returned[0])[-1:]
+
+    def product(self, place, factors, bias=None):
+        """The layer of the product of hidden states and a weight that is turned for it; None: it is of another kind."""
+        turn = self.maker(factors[1] // 2, place) if len(factors) > 1 else None
+        if turn is None or self.rows[turn].kind != CALL or base_of(self.rows[turn]) not in TURNS:
+            return None
+        weight = self.rows[turn].taken[0]
+        if self.sizes(weight) != self.sizes(factors[1])[::-1]:
+            return None
+        return Layer([place], {turn} if self.uses[factors[1] // 2] == [place] else set(), factors[0], weight, bias)
 
     def moved(self, hidden, between, calls, place):
         """Hidden states of the items of the loss: what is sliced off logits is sliced off them."""

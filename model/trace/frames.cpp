@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frames.h"
 
+#include "model/trace/cpp_program.h"
 #include "model/trace/function_names.h"
 #include "model/wire/info.h"
 
@@ -70,6 +71,15 @@ bool saysSomething(std::string_view file)
         && std::ranges::none_of(std::to_array<std::string_view>({ "libc10", "libcud", "libpython", "python",
                                     "libc.", "libc-", "libstdc++", "libpthread", "ld-linux" }),
             [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// Python's own code, by the library that it lies in or, where symbols are read, by its name.
+bool isOfInterpreter(const Recording& recording, const Frame& frame)
+{
+    const std::string_view name = frame.file.valid() ? baseName(recording.strings[frame.file]) : "";
+    const std::string_view function = frame.function.valid() ? recording.strings[frame.function] : "";
+    return name.starts_with("libpython") || name.starts_with("python") || function.starts_with("_PyEval_")
+        || function.starts_with("Py_Run") || function.starts_with("PyEval_");
 }
 
 Rank rankOf(const Recording& recording, const Frame& frame, FrameOrigin origin)
@@ -202,6 +212,20 @@ FrameId userFrame(const Recording& recording, StackId stack)
 bool isProgramFrame(const Recording& recording, FrameId frame)
 {
     return frame.valid() && rankOf(recording, recording.stacks.frame(frame)) <= Rank::OwnCode;
+}
+
+bool isCppProgram(const Recording& recording)
+{
+    bool hasOwnCode = false;
+    for (std::size_t row = 0; row < recording.stacks.frameCount(); ++row) {
+        const Frame& frame = recording.stacks.frame({ static_cast<std::uint32_t>(row) });
+        const Rank rank = rankOf(recording, frame);
+        if (rank == Rank::Program || rank == Rank::PassThrough || rank == Rank::Python
+            || isOfInterpreter(recording, frame))
+            return false;
+        hasOwnCode = hasOwnCode || rank == Rank::OwnCode;
+    }
+    return hasOwnCode;
 }
 
 std::vector<FoldedFrames> foldedFrames(const Recording& recording, StackId stack)

@@ -31,6 +31,13 @@ Sentence hintFor(Lacks lacks)
     return {};
 }
 
+Sentence hintToWriteByHand()
+{
+    return say(
+        "nobody makes that change in a program of C++ from outside: write it there by hand, and record "
+        "that");
+}
+
 Lacks lacksOf(const Error& error)
 {
     for (const Lacks lacks : { Lacks::BatchItems, Lacks::OtherRecording, Lacks::SequenceLength,

@@ -23,6 +23,9 @@ enum class Lacks : std::uint8_t {
 /// What to do, for the command line. Empty for Nothing. Any thread.
 [[nodiscard]] Sentence hintFor(Lacks lacks);
 
+/// What to do where a change is to be made in a program of C++, and its calls do not tell it. Any thread.
+[[nodiscard]] Sentence hintToWriteByHand();
+
 /// Of an error with such a hint. O(1), any thread.
 [[nodiscard]] Lacks lacksOf(const Error& error);
 

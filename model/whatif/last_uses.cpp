@@ -20,7 +20,9 @@ namespace {
 
 using Statement = std::vector<FrameId>; // innermost first
 
-/// Statements of the program, as stacks show them: its own frames, each with its line.
+/// Statements of the program, as stacks show them: its own frames, each with its line. Calls within a
+/// statement of C++ have frames of their own, as they return to different places: the first of that line
+/// stands for all.
 class Statements {
 public:
     explicit Statements(const Recording& recording)
@@ -35,7 +37,7 @@ public:
         if (isNew)
             for (const FrameId frame : m_recording.stacks.stack(stack))
                 if (isOwn(frame))
-                    known->second.push_back(frame);
+                    known->second.push_back(sameLine(frame));
         return known->second;
     }
     [[nodiscard]] std::string label(std::span<const FrameId> statement) const
@@ -54,8 +56,17 @@ private:
         return known == 1;
     }
 
+    [[nodiscard]] FrameId sameLine(FrameId frame)
+    {
+        const Frame& code = m_recording.stacks.frame(frame);
+        if (code.line == 0) // nothing tells its line
+            return frame;
+        return m_lines.try_emplace({ code.file, code.function, code.line }, frame).first->second;
+    }
+
     const Recording& m_recording;
     std::vector<std::uint8_t> m_own; // by FrameId
+    std::map<std::tuple<StringId, StringId, std::int64_t>, FrameId> m_lines; // the first that was seen
     std::map<std::size_t, Statement> m_known; // by StackId: references stay
 };
 

@@ -3,6 +3,7 @@
 
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
+#include "model/trace/cpp_program.h"
 #include "model/whatif/answer_bounds.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/rewrites.h"
@@ -301,23 +302,36 @@ Result<Prediction> predictItself(
     return prediction;
 }
 
+/// Refused: what runs alone tell, the program's or its calls'.
+Result<void> toldByRecordings(const Recording& recording, const Scenario& scenario)
+{
+    const auto told = std::ranges::find_if(scenario.changes, &Change::isToldByRunningAlone);
+    if (told == scenario.changes.end())
+        return {};
+    const bool isCpp = isCppProgram(recording);
+    const bool isByCalls = isCpp || std::ranges::any_of(scenario.changes, &Change::isToldByCallsAlone);
+    const Sentence hint = hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation);
+    const auto refuse = [](Sentence what, Sentence toDo) {
+        return fail(Error::Kind::Refused, std::move(what), std::move(toDo));
+    };
+    if (changes(scenario, Change::Kind::Type)) // calls of C++ tell of no modules, whose inputs are cast
+        return refuse(say("no recording tells what a program computes in another type"),
+            isCpp ? hintToWriteByHand() : hint);
+    if (changes(scenario, Change::Kind::Autocast))
+        return refuse(
+            say("no recording tells which tensors autocast makes smaller, and which copies it keeps"), hint);
+    if (changes(scenario, Change::Kind::Attention))
+        return refuse(
+            say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
+            hint);
+    return refuse(say("no recording tells what a loss asks for in chunks"), hintFor(Lacks::Calls));
+}
+
 Result<Prediction> answerOf(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
-    if (changes(scenario, Change::Kind::Autocast))
-        return fail(Error::Kind::Refused,
-            say("no recording tells which tensors autocast makes smaller, and which copies it keeps"),
-            hintFor(Lacks::Confirmation));
-    if (changes(scenario, Change::Kind::Type))
-        return fail(Error::Kind::Refused, say("no recording tells what a program computes in another type"),
-            hintFor(Lacks::Confirmation));
-    if (changes(scenario, Change::Kind::Attention))
-        return fail(Error::Kind::Refused,
-            say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
-            hintFor(Lacks::Confirmation));
-    if (changes(scenario, Change::Kind::Logits))
-        return fail(Error::Kind::Refused, say("no recording tells what a loss asks for in chunks"),
-            hintFor(Lacks::Calls));
+    if (const auto told = toldByRecordings(runs.front().trace->recording(), scenario); !told)
+        return Failure(told.error());
     if (const auto together = goTogether(scenario); !together) // whatever sizes are known
         return Failure(together.error());
     const bool isOfSequences = changes(scenario, Change::Kind::Sequence);

@@ -3,6 +3,7 @@
 
 #include "model/trace/roles.h"
 #include "model/whatif/call_operators.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/module_choice.h"
 #include "model/whatif/recorded_checkpoints.h"
 
@@ -95,6 +96,11 @@ public:
                 return refuse(
                     say("its calls tell of no modules, whose inputs would be of that type, as those "
                         "of a program in C++"));
+            if (change.kind == Change::Kind::Checkpoint && !tellsModules())
+                return fail(Error::Kind::Refused,
+                    say("its calls tell of no modules, as those of a program in C++: --change %1 means none",
+                        change.text),
+                    hintToWriteByHand());
             document["changes"][std::string(change.text.substr(0, change.text.find('=')))] = change.value;
         }
         document["trial"] = asked.trial;

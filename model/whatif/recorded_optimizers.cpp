@@ -2,6 +2,7 @@
 #include "model/whatif/recorded_optimizers.h"
 
 #include "model/analysis/training/listed_tensors.h"
+#include "model/trace/cpp_program.h"
 #include "model/trace/roles.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -78,7 +79,7 @@ public:
             }
         if (found.all.empty() || m_allocs.empty())
             return refuse(say("the recording does not tell which parameters an optimizer has"),
-                say("record the program with strata record, from its start"));
+                hintToTellParameters(m_recording));
         findOwners(found);
         place(found);
         return found;
@@ -301,6 +302,15 @@ private:
 Result<RecordedOptimizers> recordedOptimizers(const RecordedRun& run)
 {
     return Reader(run).read();
+}
+
+Sentence hintToTellParameters(const Recording& recording)
+{
+    if (isCppProgram(recording))
+        return say(
+            "a program in C++ says so itself: have it step its optimizer by strata::capture::Optimizer, "
+            "of strata/capture_torch.h (capture/README.md), and record it again");
+    return say("record the program with strata record, from its start");
 }
 
 } // namespace strata::model

@@ -42,4 +42,7 @@ struct RecordedOptimizers {
 /// parameters. O(events + listings log listings).
 [[nodiscard]] Result<RecordedOptimizers> recordedOptimizers(const RecordedRun& run);
 
+/// What to do where no parameters are told: programs in C++ tell them themselves. O(frames).
+[[nodiscard]] Sentence hintToTellParameters(const Recording& recording);
+
 } // namespace strata::model

@@ -5,6 +5,7 @@
 #include "model/analysis/training/tensor_sums.h"
 #include "model/trace/roles.h"
 #include "model/whatif/module_choice.h"
+#include "model/whatif/recorded_optimizers.h"
 
 #include <algorithm>
 #include <charconv>
@@ -123,7 +124,7 @@ public:
         findWindows();
         if (m_found.parameters.empty())
             return fail(Error::Kind::Refused, say("the recording does not tell which parameters there are"),
-                say("record the program with strata record, from its start"));
+                hintToTellParameters(m_run.trace->recording()));
         if (m_windows.empty())
             return fail(Error::Kind::Refused,
                 say("the deep step tells of no modules that keep something for backward"));

@@ -337,6 +337,9 @@ StackId makeStack(Recording& recording, std::string_view text)
         frame.function = recording.strings.intern(part.substr(0, at));
         frame.file = recording.strings.intern(part.substr(at + 1, colon - at - 1));
         frame.line = std::atoll(std::string(part.substr(colon + 1)).c_str());
+        if (const std::size_t plus = part.find('+', colon); plus != std::string_view::npos)
+            frame.extras = recording.strings.intern(
+                R"({"build_id": "ab", "offset": ")" + std::string(part.substr(plus + 1)) + R"("})");
         frames.push_back(recording.stacks.internFrame(frame));
     }
     return recording.stacks.internStack(frames);

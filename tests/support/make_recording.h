@@ -14,6 +14,7 @@ namespace strata::test {
 ///
 ///     device 1                                     what follows is of device 1 (0 without this line)
 ///     alloc 0x1000 512 stream=7 time=10 pool=(0,1) ctx=0/0 meta=x stack=f@train.py:3|g@main.py:9
+///     alloc 0x1000 512 stack=f@train.cpp:3+16          of C++, which returns to that offset
 ///     free_requested 0x1000 512                    any action by its name: address, bytes, then options
 ///     oom size=1024 free=4096
 ///     other:workspace 0x1000 1                     an action that Strata does not know

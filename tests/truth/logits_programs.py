@@ -7,7 +7,8 @@ usage: logits_programs.py KIND [--seed N] [--autocast] [--bf16] [--checkpoints] 
 `tied` flattens what a head makes that shares the weight of the embedding; `shift` casts to float32 and slices off the last token, `biased` has a
 bias and ignores a class, `held` has its logits until the next step. Held back: `classes` moves classes to the second dimension, `product` multiplies by the embedding's weight, `weighted` weighs
 classes and sums, `masked` takes the loss of each token by itself, `two` has two heads, `last` looks at the last token alone, `inside` computes its loss in
-the model. What is refused: `smooth` smooths labels, `capped` squeezes logits, `counted` counts what it hit.
+the model; `summed` and `fused` make logits as LibTorch's nn::Linear does in C++, of hidden states as they are and of a matrix of
+them. What is refused: `smooth` smooths labels, `capped` squeezes logits, `counted` counts what it hit.
 """
 import argparse
 import random
@@ -183,6 +184,18 @@ class Inside(Biased):
         return self(ids)
 
 
+class Summed(Biased):
+    def out(self, x):
+        logits = x.matmul(self.head.weight.t())
+        logits += self.head.bias
+        return logits
+
+
+class Fused(Summed):
+    def out(self, x):
+        return torch.addmm(self.head.bias, x.view(-1, x.size(-1)), self.head.weight.t())
+
+
 class Smooth(Biased):
     def plain(self, logits, target):
         return F.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=0.1)
@@ -200,7 +213,7 @@ class Counted(Biased):
 
 
 KINDS = {"tied": Tied, "shift": Shift, "biased": Biased, "held": Held, "classes": Classes, "product": Product, "weighted": Weighted, "masked": Masked, "two": Two,
-         "last": Last, "inside": Inside, "smooth": Smooth, "capped": Capped, "counted": Counted}
+         "last": Last, "inside": Inside, "summed": Summed, "fused": Fused, "smooth": Smooth, "capped": Capped, "counted": Counted}
 
 
 def train(arguments):

@@ -14,9 +14,11 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
+import running
 from running import THOROUGH, main, strata_json
 from test_cpp import build
 from test_deep import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
+from test_logits import CHUNKED_SINCE
 
 SOURCE = os.path.join(record_tools.HERE, "deep.cpp")
 CARD = "A100-80GB"
@@ -28,6 +30,7 @@ if THOROUGH:
 #: Options of a program -> what is said of its step; of one that nobody sees, nothing.
 REFUSED = {"graph": "it is not to be used: the program runs CUDA graphs, whose operators nobody sees",
            "threads": "it is not to be used: the program steps its optimizer on several threads", "own": None}
+BY_HAND = "write it there by hand"
 NO_MODULES = "the deep step tells of no modules, as of a program in C++"
 #: A change that calls tell, of which program, and the program that does it by hand. One that has another batch is told by a second recording.
 CALLS = [("amp=bf16", ("gpt",), ("gpt", "autocast")), ("batch=x3", ("gpt",), ("gpt", "triple")), ("amp=bf16", ("mlp",), ("mlp", "autocast"))]
@@ -106,6 +109,25 @@ def test_refused(programs, failures, version):
         failures.expect(f"{version} {change}", f"exit and reason: {text(run)[-600:]}", (run.returncode, NO_MODULES in text(run)), (1, True))
 
 
+#: Of a program that says nothing of itself: words of whatif, what is said to do.
+ADVICE = [(("optimizer=SGD",), "strata::capture::Optimizer"), (("amp=bf16",), "add --confirm alone"), (("dtype=bf16",), BY_HAND),
+          (("optimizer=SGD", "--confirm"), BY_HAND), (("checkpoint=Block", "--confirm"), BY_HAND), (("accumulate=2", "--confirm"), BY_HAND),
+          (("amp=bf16", "--confirm", "--"), "--confirm alone"), (("optimizer=SGD", "--confirm", "--"), BY_HAND),
+          (("amp=bf16", "--change", "batch=x2", "--batch-of", "16", "--confirm"), "--with FILE2")]
+
+
+def test_advice(programs, failures, version):
+    """What is said to do can be done in a program of C++, and nothing runs before."""
+    path = programs.record(("mlp",), DEEP)
+    for words, wanted in ADVICE:
+        python = ["--python", programs.python] if words[-1] == "--confirm" else []
+        program = ["--", programs.program, "mlp", str(STEPS)] if words[-1] == "--" else []
+        run = subprocess.run([programs.strata, "whatif", path, "--change", *words[:len(words) - bool(program)], *python, *program], capture_output=True, text=True)
+        said = text(run)
+        failures.expect(f"{version} {' '.join(words)}", f"says what to do: {said[-400:]}",
+                        (run.returncode, wanted in said, "-- COMMAND" in said, "as it was recorded" in said), (1, True, False, False))
+
+
 def text(run):
     return "".join(each if isinstance(each, str) else each.decode(errors="replace") for each in (run.stdout, run.stderr))
 
@@ -149,6 +171,13 @@ def test_calls(programs, failures, version):
     failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in text(run)), (1, True))
 
 
+def test_logits(programs, failures, version):
+    """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. What it comes to, test_logits.py holds."""
+    for words in (("gpt",), ("conv", "momentum")):
+        run, told = programs.ask(programs.record(words, DEEP), "--change", "logits=chunks:4", "--confirm", "--python", programs.python)
+        failures.expect(f"{version} {' '.join(words)} logits=chunks:4", f"is confirmed: {text(run)[-400:]}", told and told["confirmed_by"], "calls")
+
+
 def test_dry_run(programs, arguments, failures, version):
     path = os.path.join(programs.folder, "dry.strata")
     run = subprocess.run([arguments.strata, "dryrun", "--device", CARD, "-o", path, "--json", "--", programs.program, "mlp", str(STEPS)], capture_output=True, text=True)
@@ -173,8 +202,11 @@ def test(arguments, python, failures):
                     failures.expect(f"{version} {' '.join(words)}", f"ran: {error}", False)
         if not arguments.program:
             test_refused(programs, failures, version)
+            test_advice(programs, failures, version)
             test_free(programs, failures, version)
             test_calls(programs, failures, version)
+            if running.version(python) >= CHUNKED_SINCE:
+                test_logits(programs, failures, version)
             test_dry_run(programs, arguments, failures, version)
     return None
 

@@ -23,6 +23,7 @@ from test_whatif import DEEP, Case, record, table, write_page
 
 PROGRAM = os.path.join(TRUTH, "logits_programs.py")
 TUNED, HELD_BACK = ("tied", "shift", "biased", "held"), ("classes", "product", "weighted", "masked", "two", "last", "inside")
+LIBTORCH = ("summed", "fused")
 CHUNKED_SINCE = [2, 13]  # releases of PyTorch
 #: What cannot be, and in what words.
 REFUSED = (("smooth", "smooths labels"), ("capped", "has aten::"), ("counted", "aten::argmax does, too"))
@@ -71,7 +72,7 @@ def write(arguments, python, cells):
         "program, with `torch.nn.functional.linear_cross_entropy` there. The truth is the same program written so: real PyTorch, its real requests, its",
         "real allocator on the simulated device; *composed* is that with autocast, in bf16 throughout, or with three times the batch. *Tuned* are four programs,",
         f"*held back* {len(HELD_BACK)} that compute their loss each in its own way, and were not run before all else was made (one mistake that they showed was",
-        "mended: what turned a weight was taken for something that is there before each step). Errors are in percent of the truth,",
+        "mended: what turned a weight was taken for something that is there before each step), *as in C++* two that make logits as LibTorch's `nn::Linear` does. Errors are in percent of the truth,",
         "over cases where the change moves a figure by 1 % or more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores.",
         "What is not confirmed counts as 100 %.", "",
         *table(["change", "programs", "figure", "cases", "not confirmed", "median", "tail", "worst", "exact", "no change: median", "95th"], cells)])
@@ -82,7 +83,7 @@ def test(arguments, python, failures):
         return "its PyTorch has no linear_cross_entropy in chunks"
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     is_short = not (THOROUGH or arguments.only or arguments.question or arguments.write or arguments.seeds > 1)
-    kinds = (TUNED[3], HELD_BACK[1]) if is_short else (*TUNED, *HELD_BACK)
+    kinds = (TUNED[3], HELD_BACK[1], *LIBTORCH) if is_short else (*TUNED, *HELD_BACK, *LIBTORCH)
     asked = [(Case(f"{kind} --seed {seed} ", kind, [], ITEMS, ""), question) for kind in kinds for seed in seeds for question in questions(kind, seed)]
     asked = [(case, question) for case, question in asked if arguments.only in case.name and arguments.question in question.name
              and (not is_short or question.name in SHORT)]
@@ -96,7 +97,7 @@ def test(arguments, python, failures):
             check_refused(arguments, python, scratch, failures)
     cells = []
     for name in BARS:
-        for which, known in (("tuned", TUNED), ("held back", HELD_BACK)):
+        for which, known in (("tuned", TUNED), ("held back", HELD_BACK), ("as in C++", LIBTORCH)):
             counted = report(name, which, [row for row in rows if row.question.row == name and row.case.family in known], cells)
             if counted:
                 check(name, which, counted, 1 + (known is HELD_BACK), failures, BARS, ("allocated", "reserved"))

@@ -8,12 +8,14 @@
 #include "app/cli/training_option.h"
 #include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
+#include "app/cli/whatif/python_changes.h"
 #include "app/cli/whatif/report.h"
 #include "app/cli/whatif/taken_recording.h"
 #include "app/launch/command.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
 #include "model/whatif/checkpoint_plan.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/predicted_recording.h"
 #include "model/whatif/recorded_calls.h"
@@ -369,7 +371,7 @@ private:
             model::Error error = confirmed.error();
             if (error.where.empty())
                 error.where = name();
-            error.hint = hintToRun(std::move(error.hint));
+            error.hint = hintToRun(*first.trace, std::move(error.hint));
             return model::Failure(std::move(error));
         }
         for (std::size_t i = 0; i < devices.size(); ++i)
@@ -380,14 +382,28 @@ private:
         return {};
     }
 
-    /// Where calls do not tell it, the program does, but for what nobody can write into one.
-    [[nodiscard]] model::Sentence hintToRun(model::Sentence hint) const
+    [[nodiscard]] model::Error refusedOn(const DeviceTrace& trace, model::Error error) const
+    {
+        error.hint = hintToRun(trace, std::move(error.hint));
+        return error;
+    }
+
+    /// Where nothing recorded tells it, the program does, but for what nobody can write into one.
+    [[nodiscard]] model::Sentence hintToRun(const DeviceTrace& trace, model::Sentence hint) const
     {
         const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
-        if (alone == m_scenario.changes.end() || hint.text().find("-- COMMAND") == std::string::npos)
+        const bool isCpp = needsPython(trace, m_scenario);
+        const std::string text = hint.text();
+        const auto asks = [&](std::string_view what) { return text.find(what) != text.npos; };
+        if ((alone == m_scenario.changes.end() && !isCpp)
+            || !(asks("--confirm -- COMMAND") || asks("strata dryrun --change")))
             return hint;
-        if (hint.text().find("--deep-step") != std::string::npos)
+        if (const auto otherwise = text.find("; or run the program itself"); otherwise != text.npos)
+            return model::verbatim(text.substr(0, otherwise));
+        if (asks("--deep-step"))
             return say("record the program with strata record --deep-step 3");
+        if (isCpp)
+            return model::hintToWriteByHand();
         return say("nobody can write --change '%1' into a program from outside: write it there yourself, and "
                    "record that",
             alone->text);
@@ -398,7 +414,7 @@ private:
     {
         return { .kind = model::Error::Kind::Refused,
             .what = say("it is not confirmed: %1", model::verbatim(told.notConfirmed->note)),
-            .hint = hintToRun(say("run the program itself, with --confirm -- COMMAND")),
+            .hint = hintToRun(*told.trace, say("run the program itself, with --confirm -- COMMAND")),
             .where = {} };
     }
 
@@ -498,7 +514,7 @@ private:
                 if (const auto written = write(runs[told.prediction.recording], told.prediction); !written)
                     return model::Failure(written.error());
         } else if (prediction.error().kind == model::Error::Kind::Refused)
-            told.refused = prediction.error();
+            told.refused = refusedOn(trace, prediction.error());
         else
             return model::Failure(prediction.error());
         if (m_showsAlternatives && prediction)

@@ -5,12 +5,14 @@
 #include "app/cli/dryrun/change.h"
 #include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/run.h"
+#include "app/cli/whatif/python_changes.h"
 #include "app/launch/command.h"
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/recorded_calls.h"
 #include "model/wire/info.h"
 
@@ -339,6 +341,8 @@ private:
             return came;
         if (const auto ended = checkEnd(*came, m_asked.command.empty()); !ended)
             return model::Failure(ended.error());
+        if (!options.changes.empty() && !came->processes.empty() && !came->ranPython())
+            return model::Failure(refusedInCpp(scenario));
         if (const std::string note = changesNote(options, *came); !options.changes.empty() && !note.empty())
             return model::fail(Error::Kind::NotFound, model::verbatim(note));
         if (!m_options.output.empty() && m_calls.trial.empty())
@@ -495,19 +499,35 @@ void holdAgainst(std::int64_t otherBytes, std::vector<Confirmed>& confirmed)
     }
 }
 
+/// Refused: what calls do not tell, before any are made.
+model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Scenario& scenario)
+{
+    const bool isCpp = needsPython(trace, scenario);
+    for (const model::Change& change : scenario.changes)
+        if (!model::isToldByCalls(change))
+            return model::fail(Error::Kind::Refused,
+                say("calls do not tell what --change %1 comes to", change.text),
+                say("run the program itself, with --confirm -- COMMAND"));
+        else if (isCpp && !isToldWithoutModules(change))
+            return model::fail(Error::Kind::Refused,
+                say("calls of a program in C++ do not tell what --change %1 comes to: they tell of no "
+                    "modules",
+                    change.text),
+                model::hintToWriteByHand());
+    return {};
+}
+
 } // namespace
 
 model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
 {
     const bool byCalls = asked.command.empty();
-    if (byCalls)
-        for (const model::Change& change : scenario.changes)
-            if (!model::isToldByCalls(change))
-                return model::fail(Error::Kind::Refused,
-                    say("calls do not tell what --change %1 comes to", change.text),
-                    say("run the program itself, with --confirm -- COMMAND"));
-    if (const auto list = byCalls ? model::callListOf(*asked.devices.front().trace)
-                                  : model::Result<const model::CallList*>(nullptr);
+    const model::DeviceTrace& trace = *asked.devices.front().trace;
+    if (!byCalls && needsPython(trace, scenario)) // else the program would run twice to say so
+        return model::Failure(refusedInCpp(scenario));
+    if (const auto can = byCalls ? checkCalls(trace, scenario) : model::Result<void>(); !can)
+        return model::Failure(can.error());
+    if (const auto list = byCalls ? model::callListOf(trace) : model::Result<const model::CallList*>(nullptr);
         !list)
         return model::Failure(list.error());
     if (const auto checked = byCalls ? checkPython(asked) : checkSizes(asked); !checked)

@@ -115,6 +115,54 @@ class InChunks(unittest.TestCase):
         self.assertEqual(self.chunked(rows).taken[:2], [2 * X + 1, 2 * WEIGHT + 1])
         self.assertFalse(any(2 * turned in each.taken for each in rows))  # else it would have been there before
 
+    def sum_of_product(self, name="add_.Tensor", alpha=1, bias=BIAS):
+        """As LibTorch has nn::Linear in C++, of what is not a matrix."""
+        step = Step()
+        turned = step.call("t", ["@"], [WEIGHT], [WIDTH, CLASSES])
+        logits = step.call("matmul", ["@", "@"], [X, turned], LOGITS)
+        step.gone(turned)
+        if name.startswith("add_"):
+            step.add(CALL, name, ["@", "@", alpha], [2 * logits + 1, 2 * bias + 1], [2 * logits + 1])
+        else:
+            logits = step.call(name, ["@", "@", alpha], [logits, bias], LOGITS)
+        step.loss(step.flat(logits))
+        step.gone(logits)
+        return step, logits
+
+    def test_a_bias_that_is_added_to_a_product(self):
+        for name in ("add_.Tensor", "add.Tensor"):
+            step, logits = self.sum_of_product(name)
+            rows = step.changed()
+            self.assertEqual(calls(rows), [CHUNKED])
+            self.assertEqual(self.chunked(rows).detail, ["@", "@", "@", "@", None, 1, -100, 4])
+            self.assertEqual(self.chunked(rows).taken, [2 * X + 1, 2 * WEIGHT + 1, 2 * TARGET, 2 * BIAS + 1])
+            self.assertFalse(any(2 * logits in each.taken for each in rows))
+
+    def test_what_else_is_added_to_a_product_is_no_bias(self):
+        step, _ = self.sum_of_product("add.Tensor", alpha=2)
+        self.refused(step, "has aten::add.Tensor between them")
+        step, _ = self.sum_of_product("add.Tensor", bias=TARGET)
+        self.refused(step, "has aten::add.Tensor between them")
+
+    def fused(self, beta=1, bias=BIAS):
+        """As LibTorch has nn::Linear in C++, of a matrix."""
+        step = Step()
+        flat = step.call("reshape", ["@", [ITEMS * LENGTH, WIDTH]], [X], [ITEMS * LENGTH, WIDTH])
+        turned = step.call("t", ["@"], [WEIGHT], [WIDTH, CLASSES])
+        step.loss(step.call("addmm", ["@", "@", "@", beta, 1], [bias, flat, turned], [ITEMS * LENGTH, CLASSES]))
+        step.gone(turned)
+        return step, flat
+
+    def test_a_product_with_its_bias(self):
+        step, flat = self.fused()
+        rows = step.changed()
+        self.assertEqual(calls(rows), ["aten::reshape", CHUNKED])
+        self.assertEqual(self.chunked(rows).taken, [2 * flat + 1, 2 * WEIGHT + 1, 2 * TARGET, 2 * BIAS + 1])
+
+    def test_another_product_with_a_sum_is_no_layer(self):
+        for step, _ in (self.fused(beta=2), self.fused(bias=TARGET)):
+            self.refused(step, "no torch.nn.functional.cross_entropy")
+
     def test_is_computed_under_the_autocast_of_the_layer(self):
         step = Step()
         step.add(AUTOCAST, detail="")

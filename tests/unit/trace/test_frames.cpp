@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/cpp_program.h"
 #include "model/trace/filter_conditions.h"
 #include "model/trace/frames.h"
 #include "tests/support/make_recording.h"
@@ -132,6 +133,35 @@ TEST(Frames, FindsTheProgramsOwnCode)
                   start }),
         "MmBackward0::apply");
     EXPECT_EQ(label({ allocator, start }), "c10::cuda::malloc");
+}
+
+TEST(Frames, TellAProgramInCppFromOneInPython)
+{
+    using Row = std::array<const char*, 2>; // function, file
+    const Row own{ "Net::forward(at::Tensor)", "/u/train.cpp" },
+        library{ "??", "/v/torch/lib/libtorch_cpu.so" };
+    const auto isCpp = [](std::initializer_list<Row> codes, std::initializer_list<Row> others = {}) {
+        const auto recording = test::makeRecording("");
+        const StringId place = recording->strings.intern(R"({"build_id": "ab", "offset": "0x10"})");
+        const auto add = [&](const Row& row, StringId extras) {
+            static_cast<void>(recording->stacks.internFrame(
+                { recording->strings.intern(row[1]), recording->strings.intern(row[0]), 7, extras }));
+        };
+        for (const Row& row : codes)
+            add(row, place);
+        for (const Row& row : others)
+            add(row, {});
+        return isCppProgram(*recording);
+    };
+    EXPECT_TRUE(isCpp({ own, library }));
+    EXPECT_TRUE(isCpp({ { "main", "/u/train" } }));
+    EXPECT_FALSE(isCpp({}));
+    EXPECT_FALSE(isCpp({ library })); // whoever called it
+    EXPECT_FALSE(isCpp({ own }, { { "step", "/u/train.py" } }));
+    EXPECT_FALSE(
+        isCpp({ own }, { { "_call_impl", "/v/lib/python3.11/site-packages/torch/nn/modules/module.py" } }));
+    EXPECT_FALSE(isCpp({ own, { "_PyEval_EvalFrameDefault", "/usr/bin/python3.11" } }));
+    EXPECT_FALSE(isCpp({ own, { "??", "/v/lib/libpython3.11.so.1.0" } }));
 }
 
 /// Threads that run no Python, autograd's above all: what of LibTorch is on the stack says what the block is

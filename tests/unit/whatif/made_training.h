@@ -43,6 +43,8 @@ struct MadeTraining {
         bool letsGoOfOutput
             = false; ///< before it goes backward, as by a del; else it has it until the next step
         bool namesLines = false; ///< events have stacks
+        bool keepsTemporary = false; ///< t goes as y is there, where the statement ends
+        bool isInCpp = false; ///< in these, each call of a line returns to a place of its own
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
 
@@ -98,7 +100,7 @@ private:
         text += (text.empty() ? "" : "\n") + std::string(action) + " " + std::to_string(block.address) + " "
             + std::to_string(block.bytes);
         if (options.namesLines && phase != 'B') // which is in a thread of its own
-            text += std::string(" stack=") + line;
+            text += std::string(" stack=") + line + (options.isInCpp ? "+" + std::to_string(event) : "");
         letters += phase;
         ++event;
     }
@@ -220,9 +222,13 @@ private:
         if (options.castsWeight)
             layer.w = takeCast();
         const Tensor h = made(size);
-        letGo(made(size + 1));
+        const Tensor t = made(size + 1);
+        if (!options.keepsTemporary)
+            letGo(t);
         layer.h = save(h);
         const Tensor y = made(size + 2);
+        if (options.keepsTemporary)
+            letGo(t);
         if (options.keepsHidden)
             layer.kept = h;
         else

@@ -64,6 +64,25 @@ TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
     EXPECT_NE(refusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
 }
 
+// What goes within the statement that uses it last stays, wherever the calls of that statement return to.
+TEST(FreedTensors, AreTheSameOfAProgramInCpp)
+{
+    MadeTraining::Options options{ .seed = 3 };
+    options.namesLines = options.keepsTemporary = true;
+    const auto python = MadeTraining(options).recorded();
+    options.isInCpp = true;
+    const auto cpp = MadeTraining(options).recorded();
+    const auto ofPython = freed(*python), ofCpp = freed(*cpp);
+    ASSERT_TRUE(ofPython && ofCpp);
+    ASSERT_EQ(ofCpp->held.size(), 1u);
+    EXPECT_EQ(ofCpp->held[0].line, "model.py:7");
+    EXPECT_EQ(ofCpp->held[0].letGo, "train.py:12");
+    EXPECT_EQ(curveOf(edited(programRunOf(cpp->trace()), ofCpp->edits)),
+        curveOf(edited(programRunOf(python->trace()), ofPython->edits)));
+    options.letsGoOfOutput = true;
+    EXPECT_NE(refusal(*MadeTraining(options).recorded()).find("lets go of everything"), std::string::npos);
+}
+
 TEST(FreedTensors, TakeADeepStep)
 {
     MadeTraining::Options options{ .seed = 3, .deep = 0 };

@@ -113,6 +113,8 @@ TEST_F(CallsTest, WithoutModulesNothingTellsWhichInputsWouldBeOfAnotherType)
             row.kind = CallList::Kind::AutocastEnds;
     EXPECT_EQ(refused(list, { *Change::parse("dtype=bf16") }),
         "its calls tell of no modules, whose inputs would be of that type, as those of a program in C++");
+    EXPECT_EQ(refused(list, { *Change::parse("checkpoint=Block") }),
+        "its calls tell of no modules, as those of a program in C++: --change checkpoint=Block means none");
     EXPECT_EQ(refused(list, { *Change::parse("amp=bf16") }), "");
     EXPECT_EQ(refused(m_list, { *Change::parse("dtype=bf16") }), "");
 }
