@@ -56,6 +56,30 @@ constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0
 /// And where modules are called more than once before a backward.
 constexpr double kUnclearBelow = 0.4;
 
+/// Which call of several keeps what.
+Sentence whyUnclear(const RunEdits& edits)
+{
+    if (edits.gpus > 1)
+        return say("bounds alone: modules of that path are called more than once before a backward, and no "
+                   "step on several GPUs is seen deeply: which call keeps what the program itself tells, "
+                   "--confirm -- COMMAND, or strata dryrun --devices %1 --change",
+            edits.gpus);
+    return say("bounds alone: modules of that path are called more than once before a backward, and no deep "
+               "step tells which call keeps what (strata record --deep-step 3)");
+}
+
+Sentence whyGuessed(const RunEdits& edits)
+{
+    if (edits.gpus > 1)
+        return say(
+            "an estimate: who keeps what is guessed by modules and by when blocks go, since no step on "
+            "several GPUs is seen deeply: the program itself tells it, --confirm -- COMMAND, or strata "
+            "dryrun --devices %1 --change",
+            edits.gpus);
+    return say("an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
+               "deep step (strata record --deep-step 3) tells it");
+}
+
 /// The same of one that a deep step tells, too.
 void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits& edits)
 {
@@ -89,15 +113,11 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
     prediction.exact = false;
     if (edits.isUnclear) {
         prediction.predicted.reset();
-        prediction.reason = say(
-            "bounds alone: modules of that path are called more than once before a backward, and no deep "
-            "step tells which call keeps what (strata record --deep-step 3)");
+        prediction.reason = whyUnclear(edits);
     }
     if (prediction.reason.empty())
         prediction.reason = edits.isGuessed
-            ? say(
-                "an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
-                "deep step (strata record --deep-step 3) tells it")
+            ? whyGuessed(edits)
             : say("an estimate: it goes by what the deep step tells of one step");
 }
 

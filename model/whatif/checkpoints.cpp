@@ -64,6 +64,11 @@ Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& ste
     if (edits) {
         edits->isGuessed = true;
         edits->isUnclear = !isClear;
+        edits->gpus = static_cast<std::int64_t>(trace.recording().devices.size());
+    } else if (edits.error().kind == Error::Kind::Refused) {
+        Error error = edits.error();
+        error.hint = hintForDeepStep(trace, error.hint);
+        return Failure(std::move(error));
     }
     return edits;
 }

@@ -277,10 +277,15 @@ Result<GuessedStep> guessStepOwners(
     Guess guess(trace, steps, *stretch);
     if (!guess.tellsModules())
         return fail(Error::Kind::Refused, say("nothing tells which modules ask for what"));
-    if (!guess.find(choices))
+    if (!guess.find(choices)) {
+        const auto gpus = static_cast<std::int64_t>(trace.recording().devices.size());
         return fail(Error::Kind::Refused, say("no module of that path asks for anything in its forward"),
-            say("paths are those of strata ledger --by module, as path:blocks.**; classes are known of a deep "
-                "step alone: strata record --deep-step 3 -- COMMAND"));
+            gpus > 1 ? say("paths are those of strata ledger --by module, as path:blocks.**; classes the "
+                           "program itself tells: --confirm -- COMMAND, or strata dryrun --devices %1 --change",
+                           gpus)
+                     : say("paths are those of strata ledger --by module, as path:blocks.**; classes are known "
+                           "of a deep step alone: strata record --deep-step 3 -- COMMAND"));
+    }
     return GuessedStep{ *stretch, guess.take(), guess.isClear() };
 }
 

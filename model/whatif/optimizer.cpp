@@ -5,6 +5,7 @@
 #include "model/whatif/optimizer_match.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -22,6 +23,8 @@ public:
     {
         m_rewrite.m_trace = run.trace;
         m_rewrite.m_recorded = std::move(recorded);
+        for (const RecordedOptimizer& optimizer : all())
+            m_rewrite.m_names.push_back(m_choice && !isOnHost() ? m_choice->name : optimizer.name);
     }
 
     Result<OptimizerRewrite> make()
@@ -86,7 +89,7 @@ private:
                 return false;
             if (isLikeliest && (!m_matches[i].known || *parts != m_did[i]))
                 m_rewrite.m_changesNothing = false;
-            place(optimizer, i, std::move(*parts), way);
+            place(shard.optimizer, i, std::move(*parts), way);
         }
         std::ranges::stable_sort(way, {}, &OptimizerRewrite::Placed::before);
         const auto isSame = [&](const OptimizerRewrite::Way& other) {
@@ -99,21 +102,28 @@ private:
         return true;
     }
 
-    static void place(const RecordedOptimizer& optimizer, std::uint32_t number, OptimizerParts parts,
-        OptimizerRewrite::Way& way)
+    /// `shard`: of the optimizer of that number, what the parts are of.
+    void place(const RecordedOptimizer& shard, std::uint32_t number, OptimizerParts parts,
+        OptimizerRewrite::Way& way) const
     {
+        const RecordedOptimizer& optimizer = all()[number];
         std::vector<bool> lives;
         for (const auto& part : parts)
             for (const OptimizerEvent& event : part) {
                 lives.resize(std::max<std::size_t>(lives.size(), event.block + 1));
                 lives[event.block] = event.alloc;
             }
-        for (std::size_t part = 0; part < parts.size(); ++part)
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            auto states = statesAmong(
+                parts[part], m_rewrite.m_names[number], shard, m_rewrite.m_trace->recording().strings);
+            for (PutOptimizers::State& state : states) // recorders look at the end of a step
+                state.told = optimizer.steps[part == 0 ? 0 : part - 1].end;
             way.push_back({ part == 0 ? optimizer.made : optimizer.steps[part - 1].begin, number,
-                std::move(parts[part]) });
+                std::move(parts[part]), std::move(states) });
+        }
         if (optimizer.gone < 0)
             return;
-        OptimizerRewrite::Placed end{ std::max(optimizer.gone, way.back().before), number, {} };
+        OptimizerRewrite::Placed end{ std::max(optimizer.gone, way.back().before), number, {}, {} };
         for (std::uint32_t block = 0; block < lives.size(); ++block)
             if (lives[block])
                 end.events.push_back({ false, 0, block });
@@ -232,8 +242,37 @@ Result<OptimizerRewrite> OptimizerRewrite::onHost(const RecordedRun& run)
     });
 }
 
+/// Without its states and blocks.
+PutOptimizers OptimizerRewrite::asTold() const
+{
+    PutOptimizers put;
+    std::vector<EventIndex> births; // of what is whose
+    for (std::uint32_t number = 0; number < m_recorded.all.size(); ++number) {
+        const RecordedOptimizer& recorded = m_recorded.all[number];
+        PutOptimizers::Optimizer& optimizer = put.all.emplace_back();
+        optimizer.number = recorded.number;
+        optimizer.recorded = recorded.name;
+        optimizer.name = m_names[number];
+        optimizer.parameterLike = recorded.like;
+        births.clear();
+        for (std::size_t row = 0; row < m_recorded.owners.size(); ++row)
+            if (m_recorded.owners[row] == number)
+                births.push_back(m_trace->blocks().birth(BlockId::born(row)));
+        for (const RecordedOptimizer::Step& step : recorded.steps) {
+            const auto first = std::ranges::lower_bound(births, step.begin);
+            const bool asks = first != births.end() && *first < step.end;
+            optimizer.steps.push_back({ step.begin, step.end, asks ? *first : -1 });
+            if (asks && optimizer.like < 0)
+                optimizer.like = *first;
+        }
+    }
+    return put;
+}
+
 ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) const
 {
+    PutOptimizers told = asTold();
+    told.firstBlock = static_cast<std::uint32_t>(run.blocks.size());
     ProgramRun out;
     out.blocks = run.blocks;
     out.reordered = true;
@@ -248,12 +287,17 @@ ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) c
             if (event.alloc) {
                 blocks[placed.optimizer].push_back(static_cast<std::uint32_t>(out.blocks.size()));
                 out.blocks.push_back({ std::max<std::int64_t>(event.bytes, 1), optimizer.like, 0 });
+                told.owners.push_back(placed.optimizer);
                 out.asks.push_back({ Action::Alloc, blocks[placed.optimizer].back(), like });
             } else {
                 const std::uint32_t block = blocks[placed.optimizer][event.block];
                 out.asks.push_back({ Action::FreeRequested, block, like });
                 out.asks.push_back({ Action::FreeCompleted, block, like });
             }
+        }
+        for (PutOptimizers::State state : placed.states) {
+            state.block = blocks[placed.optimizer][state.block];
+            told.all[placed.optimizer].states.push_back(std::move(state));
         }
     };
     for (const ProgramRun::Ask& ask : run.asks) {
@@ -266,6 +310,7 @@ ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) c
     }
     for (; next != end; ++next)
         put(*next);
+    out.optimizers = std::make_shared<const PutOptimizers>(std::move(told));
     return out;
 }
 

@@ -5,11 +5,13 @@
 #include "model/base/sentence.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/program_run.h"
+#include "model/whatif/put_optimizers.h"
 #include "model/whatif/recorded_optimizers.h"
 #include "model/whatif/scenario.h"
 #include "model/whatif/sharding.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,14 +56,18 @@ private:
         EventIndex before = 0;
         std::uint32_t optimizer = 0;
         std::vector<OptimizerEvent> events;
+        std::vector<PutOptimizers::State> states; ///< which are made in these
     };
     using Way = std::vector<Placed>; // by place
 
     friend class RewriteMaker;
 
+    [[nodiscard]] PutOptimizers asTold() const;
+
     const DeviceTrace* m_trace = nullptr;
     RecordedOptimizers m_recorded;
     std::vector<Way> m_ways;
+    std::vector<std::string> m_names; // classes of those that are put
     bool m_changesNothing = false;
     Sum m_taken, m_put;
     Sentence m_reason;

@@ -164,7 +164,7 @@ void OptimizerRun::loop(const OptimizerLoop& loop, const Indices& all, std::vect
                 if (bytes == 0) // for which nobody asks the allocator
                     continue;
                 live = m_blocks++;
-                events.push_back({ true, bytes, live });
+                events.push_back({ true, bytes, live, index, ask.size });
             } else if (live != kNoBlock) {
                 events.push_back({ false, 0, live });
                 live = kNoBlock;

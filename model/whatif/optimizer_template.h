@@ -157,8 +157,14 @@ struct OptimizerEvent {
     bool alloc = true;
     std::int64_t bytes = 0; ///< of an alloc: requested
     std::uint32_t block = 0; ///< from 0, in the order of allocs
+    std::uint32_t parameter = 0; ///< of an alloc of a template: for which one
+    OptimizerAsk::Size size = OptimizerAsk::Size::Bytes; ///< likewise: how its size is told
 
-    friend bool operator==(const OptimizerEvent&, const OptimizerEvent&) = default;
+    /// What the allocator sees of both is the same.
+    friend bool operator==(const OptimizerEvent& a, const OptimizerEvent& b)
+    {
+        return a.alloc == b.alloc && a.bytes == b.bytes && a.block == b.block;
+    }
 };
 
 /// An optimizer that follows a template, step by step. One thread; the template outlives it.

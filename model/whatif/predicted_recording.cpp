@@ -4,6 +4,7 @@
 #include "model/replay/event_pools.h"
 #include "model/trace/allocator_calls.h"
 #include "model/trace/roles.h"
+#include "model/whatif/put_events.h"
 #include "model/whatif/run_replay.h"
 #include "model/wire/info.h"
 
@@ -25,6 +26,77 @@ constexpr const char* kSettingsKey = "PYTORCH_CUDA_ALLOC_CONF";
 struct Place {
     std::uint64_t address = 0;
     EventIndex born = -1, died = std::numeric_limits<EventIndex>::max();
+    StackId stack;
+};
+
+/// What the program would tell of the states of optimizers that were put in the place of its own.
+class PutStates {
+public:
+    /// `put` nullptr: they are its own.
+    PutStates(const PutOptimizers* put, const std::vector<Place>& places, StringTable& strings)
+        : m_places(places)
+        , m_strings(strings)
+    {
+        if (put != nullptr)
+            for (const PutOptimizers::Optimizer& each : put->all)
+                m_of.emplace(each.number, Told{ &each });
+    }
+
+    /// True: instead of the recorded listing others were appended, before that event of the prediction.
+    bool replace(const RoleListing& recorded, EventIndex here, RoleListings::Rows& to)
+    {
+        const auto of = m_of.find(recorded.optimizer);
+        if (of == m_of.end())
+            return false;
+        Told& told = of->second;
+        if (recorded.kind == wire::RoleKind::OptimizerState)
+            return true;
+        if (recorded.kind == wire::RoleKind::Parameter && recorded.address == 0)
+            forget(told, recorded.name, here, to);
+        if (recorded.kind != wire::RoleKind::Stepped)
+            return false;
+        for (const auto& states = told.optimizer->states;
+             told.next < states.size() && states[told.next].told <= recorded.event; ++told.next)
+            if (const Place& place = m_places[states[told.next].block]; place.born >= 0 && place.born < here)
+                to.push_back(listingOf(told, states[told.next], here, place.address));
+        RoleListing stepped = recorded;
+        stepped.event = here;
+        stepped.name = m_strings.intern(told.optimizer->name);
+        to.push_back(stepped);
+        return true;
+    }
+
+private:
+    struct Told {
+        const PutOptimizers::Optimizer* optimizer;
+        std::size_t next = 0; // of its states: those before it were told of
+    };
+
+    void forget(const Told& told, StringId parameter, EventIndex here, RoleListings::Rows& to)
+    {
+        for (std::size_t row = 0; row < told.next; ++row)
+            if (const PutOptimizers::State& state = told.optimizer->states[row]; state.parameter == parameter)
+                to.push_back(listingOf(told, state, here, 0));
+    }
+
+    RoleListing listingOf(
+        const Told& told, const PutOptimizers::State& state, EventIndex here, std::uint64_t address)
+    {
+        RoleListing listing;
+        listing.event = here;
+        listing.kind = wire::RoleKind::OptimizerState;
+        listing.address = address;
+        listing.name = state.parameter;
+        listing.part = m_strings.intern(state.part);
+        listing.dtype = m_strings.intern(state.type);
+        listing.elements = state.elements;
+        listing.optimizer = told.optimizer->number;
+        return listing;
+    }
+
+    std::map<std::uint32_t, Told> m_of; // by number
+    const std::vector<Place>& m_places;
+    StringTable& m_strings;
 };
 
 /// Writes what a replay told into a recording.
@@ -40,6 +112,8 @@ public:
             if (ask.action == Action::Alloc && ask.block != ProgramRun::Ask::kNoBlock)
                 m_blocks.push_back(ask.block);
         m_places.resize(run.blocks.size());
+        if (run.optimizers)
+            m_putEvents.emplace(*run.optimizers, recorded);
     }
 
     void writeEvents(DeviceRecording& device)
@@ -48,11 +122,11 @@ public:
         EventColumns& events = device.events;
         events = {};
         for (const ReplayedEvents::Event& told : m_told.events.events) {
-            const auto row = static_cast<std::size_t>(recordedAt(told.during));
+            const Circumstances during = circumstancesOf(told.during);
             const auto here = events.size();
             if (const auto block = blockOf(told.block)) {
                 if (told.action == Action::Alloc)
-                    m_places[*block] = { told.address, here };
+                    m_places[*block] = { told.address, here, m_places[*block].died, during.stack };
                 else if (told.action == Action::FreeCompleted)
                     m_places[*block].died = here;
             }
@@ -61,12 +135,12 @@ public:
             events.bytes.push_back(
                 told.action == Action::Alloc ? told.bytes : bytesOf(told.block).value_or(told.bytes));
             if (like.hasTimes())
-                events.timeNs.push_back(like.timeNs[row]);
-            events.stack.push_back(like.stack[row]);
+                events.timeNs.push_back(during.timeNs);
+            events.stack.push_back(during.stack);
             events.block.push_back({});
             events.stream.push_back(streamOf(told.stream));
             events.pool.push_back(poolOf(told.pool, SegmentKind::Unknown));
-            events.tell(like.phaseOf(row), like.threadOf(row), like.moduleOf(row));
+            events.tell(during.phase, during.thread, during.module);
         }
     }
 
@@ -96,7 +170,7 @@ public:
                 block.state = piece.allocated ? BlockState::Allocated : BlockState::PendingFree;
                 block.requestedBytes = bytesOf(piece.block).value_or(piece.bytes);
                 if (const auto of = blockOf(piece.block))
-                    block.stack = m_recorded.events().stack[static_cast<std::size_t>(m_run.blocks[*of].like)];
+                    block.stack = m_places[*of].stack;
                 segment.allocatedBytes += piece.allocated ? piece.bytes : 0;
                 segment.activeBytes += piece.bytes;
                 segment.requestedBytes += block.requestedBytes;
@@ -119,8 +193,9 @@ public:
     }
 
     /// Tensors that the program told of, where their blocks lie now. After writeEvents().
-    void writeListings(const RoleListings::Rows& listings, RoleListings::Rows& to) const
+    void writeListings(const RoleListings::Rows& listings, RoleListings::Rows& to)
     {
+        PutStates states(m_run.optimizers.get(), m_places, m_to.strings);
         std::map<std::uint64_t, std::uint32_t> alive; // recorded blocks by address
         EventIndex event = 0;
         for (std::size_t row = 0; row < listings.size(); ++row) {
@@ -130,6 +205,8 @@ public:
             const EventIndex here = placeOf(listing.event);
             if (!isWhole() && here >= ends())
                 break;
+            if (states.replace(listing, here, to))
+                continue;
             listing.event = here;
             if (listing.address != 0 && !move(listing, alive, here))
                 continue;
@@ -148,6 +225,31 @@ private:
     [[nodiscard]] EventIndex recordedAt(EventIndex during) const
     {
         return m_told.rebuilt ? m_told.rebuilt->recordedAt(during) : during;
+    }
+
+    /// How the program was at when something happened.
+    struct Circumstances {
+        EventPhase phase = EventPhase::Unknown;
+        StackId stack;
+        ThreadIndex thread = kNoIndex;
+        ModuleIndex module = kNoIndex;
+        std::int64_t timeNs = 0;
+    };
+    [[nodiscard]] Circumstances circumstancesOf(EventIndex during) const
+    {
+        const EventColumns& like = m_recorded.events();
+        const EventIndex recorded = recordedAt(during);
+        if (m_putEvents && m_told.rebuilt) {
+            const BlockId id = m_told.rebuilt->trace().events().block[static_cast<std::size_t>(during)];
+            const auto block = blockOf(id.value);
+            if (block && m_putEvents->owns(*block)) {
+                const PutEvents::Told told = m_putEvents->of(*block, recorded);
+                return { told.phase, told.stack, told.thread, kNoIndex, told.timeNs };
+            }
+        }
+        const auto row = static_cast<std::size_t>(recorded);
+        return { like.phaseOf(row), like.stack[row], like.threadOf(row), like.moduleOf(row),
+            like.hasTimes() ? like.timeNs[row] : 0 };
     }
 
     /// The event of the prediction before which stands what stood before the recorded one.
@@ -226,6 +328,7 @@ private:
     Recording& m_to;
     std::vector<std::uint32_t> m_blocks; // of the run, by row of the replayed trace
     std::vector<Place> m_places; // by block of the run
+    std::optional<PutEvents> m_putEvents; // none: optimizers are the recorded ones
 };
 
 std::string nameOf(const Scenario& scenario)
@@ -242,7 +345,8 @@ std::string nameOf(const Scenario& scenario)
 }
 
 /// The recording without its events, and without what no replay can tell; with what the scenario changes.
-std::unique_ptr<Recording> conditionsOf(const RecordedRun& recorded, const Scenario& scenario)
+std::unique_ptr<Recording> conditionsOf(
+    const RecordedRun& recorded, const Scenario& scenario, const PutOptimizers* put)
 {
     const Recording& from = recorded.trace->recording();
     const int device = recorded.trace->device();
@@ -253,8 +357,12 @@ std::unique_ptr<Recording> conditionsOf(const RecordedRun& recorded, const Scena
     to.devices.clear();
     to.annotations = {};
     for (std::size_t row = 0; row < from.annotations.size(); ++row)
-        if (from.annotations[row].device == device || from.annotations[row].device < 0)
-            to.annotations.push_back(from.annotations[row]);
+        if (from.annotations[row].device == device || from.annotations[row].device < 0) {
+            Annotation kept = from.annotations[row];
+            if (put != nullptr)
+                kept.name = to.strings.intern(rangeName(*put, from.strings[kept.name]));
+            to.annotations.push_back(kept);
+        }
     to.truncation.reset();
     to.lost = {};
     to.driver = {};
@@ -290,7 +398,8 @@ Result<std::unique_ptr<Recording>> predictedRecording(
     const auto told = RunReplay(recorded, scenario, progress).tell(run);
     if (!told)
         return Failure(told.error());
-    std::unique_ptr<Recording> made = conditionsOf(recorded, scenario);
+    std::unique_ptr<Recording> made
+        = conditionsOf(recorded, scenario, run == nullptr ? nullptr : run->optimizers.get());
     Recording& to = *made;
     const ProgramRun itself = run == nullptr ? programRunOf(trace) : ProgramRun{};
     Writer writer(trace, run == nullptr ? itself : *run, *told, to);

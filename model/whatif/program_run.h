@@ -5,6 +5,7 @@
 #include "model/base/result.h"
 #include "model/base/wrap.h"
 #include "model/trace/device_trace.h"
+#include "model/whatif/put_optimizers.h"
 
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,7 @@ struct ProgramRun {
     std::vector<EventIndex> unasked; ///< recorded requests that were refused and are not made, ascending
     /// Asks were added, taken away or moved: then no recorded address stands for itself any more.
     bool reordered = false;
+    std::shared_ptr<const PutOptimizers> optimizers; ///< none: they are the recorded ones
 };
 
 /// O(events).

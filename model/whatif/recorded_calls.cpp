@@ -6,6 +6,7 @@
 #include "model/whatif/lacks.h"
 #include "model/whatif/module_choice.h"
 #include "model/whatif/recorded_checkpoints.h"
+#include "model/whatif/step_edits.h"
 
 #include <algorithm>
 #include <array>
@@ -426,7 +427,9 @@ Result<const CallList*> callListOf(const DeviceTrace& trace)
                 found = &list;
     if (!found)
         return fail(Error::Kind::Refused, say("the recording has no calls that could be made again"),
-            say("record the program with strata record --deep-step 3, or run it, with --confirm -- COMMAND"));
+            hintForDeepStep(trace,
+                say("record the program with strata record --deep-step 3, or run it, with --confirm -- "
+                    "COMMAND")));
     if (found->unusable.valid())
         return fail(Error::Kind::Refused,
             say("the calls of its deep step cannot be made again: %1",

@@ -44,6 +44,7 @@ void RunEdits::append(const RunEdits& other)
     stepsLeft += other.stepsLeft;
     isUnclear = isUnclear || other.isUnclear;
     isGuessed = isGuessed || other.isGuessed;
+    gpus = std::max(gpus, other.gpus);
     RuleSums sums;
     for (const RuleUse& use : uses)
         sums.add(use);

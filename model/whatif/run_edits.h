@@ -54,6 +54,7 @@ struct RunEdits {
     std::int64_t stepsLeft = 0; ///< whole steps in which less than half of what changes was found
     bool isUnclear = false; ///< guessed, of modules that are called more than once
     bool isGuessed = false; ///< no deep step tells of them
+    std::int64_t gpus = 1; ///< that the recording is of: where there are several, none can tell
 
     [[nodiscard]] bool empty() const
     {

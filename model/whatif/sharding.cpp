@@ -93,6 +93,7 @@ OptimizerShard zero1Shard(
 {
     OptimizerShard shard{ optimizer, {} };
     shard.optimizer.parameters.clear();
+    shard.optimizer.names.clear();
     constexpr std::uint32_t kElsewhere = UINT32_MAX;
     std::vector<std::uint32_t> places(optimizer.parameters.size(), kElsewhere); // within the shard
     std::vector<std::int64_t> elements(static_cast<std::size_t>(std::min<std::int64_t>(
@@ -109,6 +110,8 @@ OptimizerShard zero1Shard(
             if (least == elements.begin()) {
                 places[index] = static_cast<std::uint32_t>(shard.optimizer.parameters.size());
                 shard.optimizer.parameters.push_back(optimizer.parameters[index]);
+                if (index < optimizer.names.size())
+                    shard.optimizer.names.push_back(optimizer.names[index]);
             }
             *least += optimizer.parameters[index].elements;
         }

@@ -5,6 +5,7 @@
 #include "model/whatif/aligned_steps.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::model {
 
@@ -108,6 +109,16 @@ Result<RunEdits> orRefused(RunEdits edits)
     return edits;
 }
 
+Sentence hintForDeepStep(const DeviceTrace& trace, Sentence ofOneGpu)
+{
+    const auto gpus = static_cast<std::int64_t>(trace.recording().devices.size());
+    return gpus < 2
+        ? std::move(ofOneGpu)
+        : say("what a step on several GPUs comes to, the program itself tells: --confirm -- COMMAND, or "
+              "strata dryrun --devices %1 --change",
+            gpus);
+}
+
 Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
 {
     Sentence why;
@@ -127,17 +138,13 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
         why = other->unusable.valid() ? say("it is not to be used: %1",
                   verbatim(std::string(trace.recording().strings[other->unusable])))
                                       : say("it is of GPU %1 alone", std::int64_t{ other->device });
-    if (const std::size_t devices = trace.recording().devices.size(); !why.empty() && devices > 1)
-        return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
-            say("what a step on several GPUs comes to, the program itself tells: --confirm -- COMMAND, or "
-                "strata dryrun --devices %1 --change",
-                static_cast<std::int64_t>(devices)));
     if (!why.empty())
         return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
-            say("record another step of the training: strata record --deep-step 5 -- COMMAND"));
+            hintForDeepStep(
+                trace, say("record another step of the training: strata record --deep-step 5 -- COMMAND")));
     return fail(Error::Kind::Refused,
         say("the recording has no deep step, which tells what is saved for backward and who has it"),
-        say("record the program with one: strata record --deep-step 3 -- COMMAND"));
+        hintForDeepStep(trace, say("record the program with one: strata record --deep-step 3 -- COMMAND")));
 }
 
 Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace)

@@ -2,7 +2,7 @@
 """Trains programs with several optimizers of torch.optim, and one of bitsandbytes where that is installed, on the simulated device, and holds what `strata whatif --change optimizer=` says of the
 recording with one of them against the recording with the other. Half of the programs have parameters so large and a batch so small that the
 step of an optimizer, if it asks for much, makes the peak: without those a test of optimizers proves nothing. The optimizer that was recorded comes to the recorded
-peaks, to the byte, and so do changes that lead back to it.
+peaks, to the byte, and so do changes that lead back to it, and so does what is asked of a prediction that was written.
 
 usage: test_whatif_optimizer.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--write PAGE]
 
@@ -110,6 +110,26 @@ def check_same(strata, case, recorded, path, failures):
         failures.expect(case.name, f"{recorded}: exact", device and device["exact"])
 
 
+def steps_of(strata, path):
+    _, told = strata_json(strata, ["steps", path, "--json"])
+    return [(step["kind"], [phase["kind"] for phase in step["phases"]]) for step in told["devices"][0]["steps"]] if told else None
+
+
+def check_written(strata, case, recorded, path, wanted, failures):
+    """A prediction that is written (-o) has steps as the recording with that optimizer, and leads back to the recorded figures."""
+    if "two_optimizers" in case.words:
+        return  # of different classes perhaps, of which one comes back
+    with tempfile.TemporaryDirectory() as folder:
+        written = os.path.join(folder, "predicted.strata")
+        run = subprocess.run([strata, "whatif", path, "--change", f"optimizer={wanted}", "-o", written], capture_output=True, text=True)
+        if run.returncode != 0:
+            return  # a refusal is a miss elsewhere
+        _, answer = ask(strata, written, [recorded])
+        device = answer["devices"][0] if answer and answer["devices"] else None
+        failures.expect(case.name, f"{recorded} of what was written with {wanted}", device and figures(device["predicted"]), recorded_figures(strata, path))
+        failures.expect(case.name, f"steps of what was written with {wanted}", len(steps_of(strata, written) or []), len(steps_of(strata, path) or []))
+
+
 def measure(arguments, python, folder, failures):
     chosen = chosen_cases(arguments, cases)
     with_eight_bit = with_bitsandbytes()
@@ -130,6 +150,7 @@ def measure(arguments, python, folder, failures):
                 asked += [(case.recorded, case.eight_bit), (case.eight_bit, case.recorded)]
             for recorded in dict(asked):
                 check_same(arguments.strata, case, recorded, paths[recorded], failures)
+                check_written(arguments.strata, case, recorded, paths[recorded], dict(asked)[recorded], failures)
             for row in pool.map(lambda pair: row_of(arguments.strata, case, pair[0], paths[pair[0]], pair[1], paths[pair[1]], failures), asked):
                 rows.append(row)
                 if any(abs(error) > 0.05 for error in row.errors) or not row.held:

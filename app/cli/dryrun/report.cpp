@@ -42,13 +42,18 @@ std::string momentText(const dryrun::PeakMoment& moment, const ProcessPeaks& pro
         "{}, event {} of {}", step, model::formatCount(moment.event), model::formatCount(events));
 }
 
+std::string whereText(const ProcessPeaks& process, int index)
+{
+    const std::string device = process.devices > 1 ? fmt::format("device {}", index) : std::string("device");
+    return process.rank >= 0
+        ? fmt::format("rank {} of {}, {}", process.rank, std::max(process.worldSize, 1), device)
+        : device;
+}
+
 std::string deviceText(const ProcessPeaks& process, int index, std::int64_t capacity)
 {
     const DevicePeaks& device = process.device[index];
-    std::string where = process.devices > 1 ? fmt::format("device {}", index) : std::string("device");
-    if (process.rank >= 0)
-        where = fmt::format("rank {} of {}, {}", process.rank, std::max(process.worldSize, 1), where);
-    std::string out = fmt::format("{}\n", where);
+    std::string out = fmt::format("{}\n", whereText(process, index));
     const auto row = [&](std::string_view name, std::int64_t bytes, const std::string& when) {
         out += fmt::format("  {:<16}{:>10} {:>20}{}{}\n", name, formatBytes(bytes), formatExactBytes(bytes),
             when.empty() ? "" : "  ", when);
@@ -136,24 +141,95 @@ std::string outsideText(const DryRun& run)
     return out;
 }
 
+/// A device that one of two runs used, in both.
+struct ChangedDevice {
+    std::string where;
+    DevicePeaks base{}, changed{};
+};
+
+/// Devices of a run, of those that were used.
+std::vector<ChangedDevice> usedDevices(const DryRun& run)
+{
+    std::vector<ChangedDevice> used;
+    for (const ProcessPeaks& process : run.processes)
+        for (int i = 0; i < process.devices; ++i)
+            if (process.device[i].events > 0)
+                used.push_back({ whereText(process, i), process.device[i], {} });
+    return used;
+}
+
+/// The same process of the program has another number in the other run: its rank tells, else its turn.
+std::vector<ChangedDevice> changedDevices(const DryRun& base, const DryRun& changed)
+{
+    std::vector<ChangedDevice> devices = usedDevices(base);
+    std::vector<bool> met(devices.size());
+    for (const ChangedDevice& other : usedDevices(changed)) {
+        std::size_t at = 0;
+        while (at < met.size() && (met[at] || devices[at].where != other.where))
+            ++at;
+        if (at == met.size()) {
+            devices.push_back({ other.where, {}, {} });
+            met.push_back(false);
+        }
+        met[at] = true;
+        devices[at].changed = other.base;
+    }
+    return devices;
+}
+
+std::string changedRows(const DevicePeaks& base, const DevicePeaks& changed)
+{
+    std::string out;
+    const auto row = [&](std::string_view name, std::int64_t before, std::int64_t after) {
+        out += fmt::format("  {:<18}{:>12}{:>12}{:>14}\n", name, formatBytes(before), formatBytes(after),
+            (after > before ? "+" : "") + formatBytes(after - before));
+    };
+    row("peak requested", base.requestedPeak, changed.requestedPeak);
+    row("peak reserved", base.reservedPeak, changed.reservedPeak);
+    return out
+        + fmt::format("  {:<18}{:>12}{:>12}{:>+14}\n", "allocations", base.allocations, changed.allocations,
+            changed.allocations - base.allocations);
+}
+
 std::string changedText(const DryRunReport& report)
 {
     const DryRun& base = report.run;
     const DryRun& changed = *report.changed;
     std::string out = fmt::format("\nChanged by {}{:>8}{:>12}{:>14}\n",
         fmt::join(report.options.changes, " "), "base", "changed", "difference");
-    const auto row = [&](std::string_view name, std::int64_t before, std::int64_t after) {
-        out += fmt::format("  {:<18}{:>12}{:>12}{:>14}\n", name, formatBytes(before), formatBytes(after),
-            (after > before ? "+" : "") + formatBytes(after - before));
-    };
-    row("peak requested", base.requestedPeak(), changed.requestedPeak());
-    row("peak reserved", base.reservedPeak(), changed.reservedPeak());
-    out += fmt::format("  {:<18}{:>12}{:>12}{:>+14}\n", "allocations", base.allocations(),
-        changed.allocations(), changed.allocations() - base.allocations());
+    const std::vector<ChangedDevice> devices = changedDevices(base, changed);
+    for (const ChangedDevice& device : devices)
+        out += (devices.size() > 1 ? device.where + "\n" : "") + changedRows(device.base, device.changed);
+    if (devices.size() > 1)
+        out += "all devices\n";
     out += fmt::format(
         "  {:<18}{:>12}{:>12}\n", "fits", base.fits() ? "yes" : "no", changed.fits() ? "yes" : "no");
     if (changed.exitStatus != 0)
         out += failureText(changed);
+    return out;
+}
+
+/// Which process it was that reserved most, where several did.
+std::string rankText(const DryRun& run)
+{
+    for (std::size_t i = 0; run.processes.size() > 1 && i < run.processes.size(); ++i)
+        if (i < run.recordings.size() && run.recordings[i] == run.recording && run.processes[i].rank >= 0)
+            return fmt::format(" of rank {}", run.processes[i].rank);
+    return {};
+}
+
+std::string groupsText(const DryRun& run, const std::vector<DeviceGroups>& devices)
+{
+    constexpr std::size_t kMostGroups = 10;
+    std::string out;
+    for (const DeviceGroups& each : devices) {
+        if (each.groups.empty())
+            continue;
+        out += fmt::format("\nAt the peak of requested bytes{}{}, by line\n",
+            devices.size() > 1 ? fmt::format(" of device {}", each.device) : "", rankText(run));
+        for (std::size_t i = 0; i < std::min(each.groups.size(), kMostGroups); ++i)
+            out += fmt::format("  {:>10}  {}\n", formatBytes(each.groups[i].bytes), each.groups[i].key);
+    }
     return out;
 }
 
@@ -202,27 +278,30 @@ std::vector<model::CardFit> cardsToTry(const DryRun& run)
     return cards;
 }
 
-std::vector<PeakGroup> peakGroups(const DryRun& run)
+std::vector<DeviceGroups> peakGroups(const DryRun& run)
 {
-    std::vector<PeakGroup> out;
+    std::vector<DeviceGroups> out;
     if (run.recording.empty())
         return out;
     const auto session = model::Session::open(run.recording);
-    const model::DeviceTrace* trace = session ? (*session)->defaultDevice() : nullptr;
-    if (!trace)
+    if (!session)
         return out;
-    const auto peak = model::parsePosition("peak", *trace);
-    if (!peak)
-        return out;
-    const model::GroupTable table(*trace, model::Grouping::Line);
-    for (const model::GroupSum& group : model::groupsAt(*trace, table, *peak).groups)
-        out.push_back({ table.label(group.group), group.bytes });
+    for (const model::DeviceTrace& trace : (*session)->devices()) {
+        const auto peak = model::parsePosition("peak", trace);
+        if (!peak)
+            continue;
+        DeviceGroups& device = out.emplace_back();
+        device.device = trace.device();
+        device.reservedMost = &trace == (*session)->defaultDevice();
+        const model::GroupTable table(trace, model::Grouping::Line);
+        for (const model::GroupSum& group : model::groupsAt(trace, table, *peak).groups)
+            device.groups.push_back({ table.label(group.group), group.bytes });
+    }
     return out;
 }
 
 std::string dryRunText(const DryRunReport& report)
 {
-    constexpr std::size_t kMostGroups = 10;
     const DryRun& run = report.run;
     if (run.processes.empty())
         return fmt::format("The command {} and never used the simulated device.\n{}", endText(run.exitStatus),
@@ -235,10 +314,7 @@ std::string dryRunText(const DryRunReport& report)
                 out += deviceText(process, i, run.capacityBytes);
         }
     }
-    if (!report.groups.empty())
-        out += "\nAt the peak of requested bytes, by line\n";
-    for (std::size_t i = 0; i < std::min(report.groups.size(), kMostGroups); ++i)
-        out += fmt::format("  {:>10}  {}\n", formatBytes(report.groups[i].bytes), report.groups[i].key);
+    out += groupsText(run, report.groups);
     if (report.changed)
         out += changesNote(report.options, *report.changed).empty()
             ? changedText(report)

@@ -84,6 +84,30 @@ void addRefused(const DryRun& run, ordered_json& out)
     out["needed_at_least_bytes"] = run.fits() ? ordered_json(nullptr) : ordered_json(run.neededAtLeast());
 }
 
+ordered_json groupsJson(const std::vector<PeakGroup>& groups)
+{
+    ordered_json out = ordered_json::array();
+    for (const PeakGroup& group : groups)
+        out.push_back({ { "key", group.key }, { "bytes", group.bytes } });
+    return out;
+}
+
+/// "groups" are those of the GPU that reserved most, which "groups_device" names.
+void addGroups(const DryRunReport& report, ordered_json& out)
+{
+    out["groups"] = ordered_json::array();
+    out["groups_device"] = nullptr;
+    out["groups_by_device"] = ordered_json::array();
+    for (const DeviceGroups& each : report.groups) {
+        if (each.reservedMost) {
+            out["groups"] = groupsJson(each.groups);
+            out["groups_device"] = each.device;
+        }
+        out["groups_by_device"].push_back(
+            { { "device", each.device }, { "groups", groupsJson(each.groups) } });
+    }
+}
+
 ordered_json failureJson(const DryRun& run)
 {
     const std::string hint = hintFor(run);
@@ -136,9 +160,7 @@ std::string dryRunJson(const DryRunReport& report)
     out["ranks"] = ranksJson(run);
     out["fits_on"] = fitsOnJson(run);
     addRefused(run, out);
-    out["groups"] = ordered_json::array();
-    for (const PeakGroup& group : report.groups)
-        out["groups"].push_back({ { "key", group.key }, { "bytes", group.bytes } });
+    addGroups(report, out);
     out["steps"] = run.steps();
     out["steps_of_all"] = run.allSteps();
     out["steps_asked"] = report.options.steps > 0 ? ordered_json(report.options.steps) : nullptr;

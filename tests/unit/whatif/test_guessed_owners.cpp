@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/guessed_owners.h"
 
+#include "model/whatif/answer_bounds.h"
 #include "model/whatif/checkpoints.h"
 #include "tests/unit/analysis/training/trained.h"
 #include "tests/unit/whatif/curve_of.h"
@@ -26,6 +27,7 @@ struct Layers {
         int layers = 3;
         bool checkpointed = false, tellsModules = true, tellsSteps = true;
         bool callsTheFirstAgain = false; ///< before the backward
+        bool twoGpus = false; ///< the second does nothing
     };
 
     explicit Layers(const Options& options)
@@ -38,6 +40,8 @@ struct Layers {
             step();
         trained = std::make_unique<test::Trained>(m_text, m_letters);
         Recording& recording = trained->recording();
+        if (options.twoGpus)
+            recording.devices.emplace_back().device = 1;
         for (int i = 0; i < options.layers; ++i)
             static_cast<void>(
                 recording.internModule(recording.strings.intern("h." + std::to_string(i) + ".fc")));
@@ -162,6 +166,34 @@ TEST(GuessedOwners, AreNotClearOfModulesThatAreCalledAgain)
     ASSERT_TRUE(first && other);
     EXPECT_TRUE(first->isUnclear);
     EXPECT_FALSE(other->isUnclear);
+}
+
+/// Of these no step is seen deeply, whatever it is recorded with.
+TEST(GuessedOwners, OfSeveralGpusNeverAskForADeepStep)
+{
+    const Layers two({ .twoGpus = true });
+    for (const char* const choice : { "Layer", "path:g.*" }) {
+        const std::string why = refusal(two, choice);
+        EXPECT_EQ(why.find("--deep-step"), std::string::npos) << why;
+        EXPECT_NE(why.find("--confirm -- COMMAND, or strata dryrun --devices 2 --change"), std::string::npos)
+            << why;
+    }
+    for (const bool again : { false, true }) {
+        const Layers layers({ .callsTheFirstAgain = again, .twoGpus = true });
+        const auto edits = editsOf(layers, "path:h.0");
+        ASSERT_TRUE(edits) << edits.error().text();
+        Prediction answer;
+        Rewrites rewrites;
+        rewrites.checkpoints = *edits;
+        Scenario scenario;
+        scenario.changes = { Change::parse("checkpoint=path:h.0").value() };
+        weighRewrites(answer, scenario, rewrites);
+        const std::string reason = answer.reason.text();
+        EXPECT_EQ(reason.find("--deep-step"), std::string::npos) << reason;
+        EXPECT_NE(
+            reason.find("--confirm -- COMMAND, or strata dryrun --devices 2 --change"), std::string::npos)
+            << reason;
+    }
 }
 
 TEST(GuessedOwners, RefuseByNameWhatNothingTells)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a dry run of several GPUs tells of each.
+#include "app/cli/dryrun/report.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <string>
+
+namespace strata::cli {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+/// One process whose devices reach these peaks.
+DryRun runOf(const std::vector<std::int64_t>& peaks)
+{
+    dryrun::ProcessPeaks process{};
+    process.rank = -1;
+    std::strcpy(process.torchVersion, "2.15.0"); // as Python tells it
+    process.devices = static_cast<std::int32_t>(peaks.size());
+    for (std::size_t i = 0; i < peaks.size(); ++i) {
+        process.device[i].requestedPeak = process.device[i].allocatedPeak = peaks[i];
+        process.device[i].reservedPeak = 2 * peaks[i];
+        process.device[i].events = process.device[i].allocations = 10;
+    }
+    DryRun run;
+    run.device = "T4-16GB";
+    run.torchVersion = "2.15.0";
+    run.capacityBytes = std::int64_t{ 16 } << 30;
+    run.processes.push_back(process);
+    return run;
+}
+
+DryRunReport reportOf(const std::vector<std::int64_t>& base, const std::vector<std::int64_t>& changed)
+{
+    DryRunReport report;
+    report.options.changes = { "checkpoint=Mix" };
+    report.run = runOf(base);
+    report.changed = runOf(changed);
+    for (std::size_t i = 0; i < base.size(); ++i)
+        report.groups.push_back({ static_cast<int>(i), i + 1 == base.size(),
+            { { "train.py:" + std::to_string(10 + i), base[i] } } });
+    return report;
+}
+
+bool has(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(DryRunReport, TellsOfEachGpuByName)
+{
+    const std::string text = dryRunText(reportOf({ 70 * kMiB, 150 * kMiB }, { 60 * kMiB, 110 * kMiB }));
+    const std::string changed = text.substr(text.find("Changed by"));
+    EXPECT_TRUE(has(changed, "device 0\n  peak requested        70.0 MiB    60.0 MiB")) << changed;
+    EXPECT_TRUE(has(changed, "device 1\n  peak requested         150 MiB     110 MiB")) << changed;
+    EXPECT_TRUE(has(changed, "all devices\n  fits")) << changed;
+    EXPECT_TRUE(has(text, "At the peak of requested bytes of device 0, by line\n    70.0 MiB  train.py:10"))
+        << text;
+    EXPECT_TRUE(has(text, "At the peak of requested bytes of device 1, by line\n     150 MiB  train.py:11"))
+        << text;
+}
+
+TEST(DryRunReport, NamesNoGpuWhereThereIsOne)
+{
+    const std::string text = dryRunText(reportOf({ 70 * kMiB }, { 60 * kMiB }));
+    EXPECT_TRUE(has(text, "At the peak of requested bytes, by line\n")) << text;
+    EXPECT_TRUE(has(text, "difference\n  peak requested        70.0 MiB    60.0 MiB")) << text;
+    EXPECT_FALSE(has(text, "all devices"));
+}
+
+TEST(DryRunReport, TellsOfAGpuThatOneRunAloneUses)
+{
+    DryRunReport report = reportOf({ 70 * kMiB, 150 * kMiB }, { 60 * kMiB, 110 * kMiB });
+    report.changed->processes.front().device[1] = {};
+    const std::string text = dryRunText(report);
+    EXPECT_TRUE(has(text, "device 1\n  peak requested         150 MiB         0 B")) << text;
+}
+
+TEST(DryRunReport, HasEachGpuInJson)
+{
+    const auto told = nlohmann::json::parse(dryRunJson(reportOf({ 70, 150 }, { 60, 110 })));
+    EXPECT_EQ(told["groups_device"], 1);
+    EXPECT_EQ(told["groups"][0]["key"], "train.py:11");
+    ASSERT_EQ(told["groups_by_device"].size(), 2u);
+    EXPECT_EQ(told["groups_by_device"][0]["device"], 0);
+    EXPECT_EQ(told["groups_by_device"][0]["groups"][0]["bytes"], 70);
+    EXPECT_EQ(told["groups_by_device"][1]["groups"][0]["key"], "train.py:11");
+}
+
+} // namespace strata::cli
