@@ -61,6 +61,12 @@ Change changeTo(const std::string& text)
     return *Change::parse(text);
 }
 
+FitOption withBatch(FitOption option, std::int64_t items)
+{
+    option.changes.push_back(changeTo("batch=" + std::to_string(items)));
+    return option;
+}
+
 class FitPlanning {
 public:
     static Result<FitPlanning> of(
@@ -98,7 +104,7 @@ public:
         if (usableDeepStep(*m_runs.front().trace) && !classes.empty() && !isAsked) {
             FitOption checkpoints;
             checkpoints.changes.push_back(changeTo("checkpoint=" + classes.front()));
-            auto more = largest(std::move(checkpoints));
+            auto more = largest(checkpoints);
             if (!more && more.error().kind != Error::Kind::Refused)
                 return Failure(more.error());
             if (more) {
@@ -106,6 +112,7 @@ public:
                 m_plan.options.push_back(std::move(*more));
             }
         }
+        chooseLargest();
         return std::move(m_plan);
     }
 
@@ -129,6 +136,16 @@ public:
     }
 
 private:
+    /// Of those that fit the one with the most items, the first where others have as many.
+    void chooseLargest()
+    {
+        const auto items = [](const FitOption& option) {
+            return option.fits ? option.prediction->batchAfter.value_or(0) : 0;
+        };
+        m_plan.chosen = static_cast<std::size_t>(
+            std::ranges::max_element(m_plan.options, {}, items) - m_plan.options.begin());
+    }
+
     /// With the whole answer; what is refused is left out. True: there is one.
     Result<bool> add(FitOption option)
     {
@@ -144,21 +161,35 @@ private:
     /// Whether it fits, and what it comes to on the device as it is.
     Result<void> tell(FitOption& option) const
     {
-        Scenario scenario = option.with(m_scenario);
-        scenario.firstLook = true;
-        const auto look = predict(m_runs, scenario, m_progress);
-        if (!look)
-            return Failure(look.error());
+        const auto fits = fitsLikely(option);
+        if (!fits)
+            return Failure(fits.error());
         auto prediction = predict(m_runs, option.with(m_asked), m_progress);
         if (!prediction)
             return Failure(prediction.error());
-        option.fits = !look->runsOutOfMemory;
+        option.fits = *fits && !prediction->runsOutOfMemory;
         option.prediction = std::move(*prediction);
         const auto needed = this->needed(option);
         if (!needed)
             return Failure(needed.error());
         option.neededBytes = *needed;
         return {};
+    }
+
+    /// As is likeliest, with a little less room than there is, and with all of it: where an allocator runs
+    /// out and gives back what it caches, blocks come to lie elsewhere, and it may get on with the less.
+    Result<bool> fitsLikely(const FitOption& option) const
+    {
+        for (const Scenario* room : { &m_scenario, &m_asked }) {
+            Scenario scenario = option.with(*room);
+            scenario.firstLook = true;
+            const auto look = predict(m_runs, scenario, m_progress);
+            if (!look)
+                return Failure(look.error());
+            if (look->runsOutOfMemory)
+                return false;
+        }
+        return true;
     }
 
     Result<std::int64_t> needed(const FitOption& option) const
@@ -252,21 +283,23 @@ private:
         return {};
     }
 
-    /// Of a batch, whether it fits as is likeliest.
-    Result<bool> fitsWith(const FitOption& option, std::int64_t items) const
+    /// The most items up to a limit of which it is told that they fit; none: 0.
+    template <class Fits> Result<std::int64_t> most(std::int64_t limit, const Fits& fits) const
     {
-        FitOption one = option;
-        one.changes.push_back(changeTo("batch=" + std::to_string(items)));
-        Scenario scenario = one.with(m_scenario);
-        scenario.firstLook = true;
-        const auto look = predict(m_runs, scenario, m_progress);
-        if (!look)
-            return Failure(look.error());
-        return !look->runsOutOfMemory;
+        std::int64_t fitting = 0, above = limit + 1; // not looked at
+        for (std::int64_t items = std::min(m_runs.front().batchItems.value_or(1), limit);
+             above - fitting > 1;) {
+            const Result<bool> fit = fits(items);
+            if (!fit)
+                return Failure(fit.error());
+            (*fit ? fitting : above) = items;
+            items = above > limit ? std::min(items * 2, limit) : fitting + (above - fitting) / 2;
+        }
+        return fitting;
     }
 
     /// The largest batch that fits with those changes.
-    Result<FitOption> largest(FitOption option) const
+    Result<FitOption> largest(const FitOption& option) const
     {
         if (!m_runs.front().batchItems) { // which predict() says
             const auto refused
@@ -274,22 +307,15 @@ private:
             if (!refused)
                 return Failure(refused.error());
         }
-        const std::int64_t recorded = m_runs.front().batchItems.value_or(1);
-        std::int64_t fitting = 0, above = recorded * kMostTimes + 1; // not looked at
-        for (std::int64_t items = recorded;;) {
-            const auto fits = fitsWith(option, items);
-            if (!fits)
-                return Failure(fits.error());
-            (*fits ? fitting : above) = items;
-            if (above - fitting <= 1 || (*fits && fitting >= recorded * kMostTimes))
-                break;
-            items = above > recorded * kMostTimes ? std::min(items * 2, recorded * kMostTimes)
-                                                  : fitting + (above - fitting) / 2;
-        }
-        option.changes.push_back(changeTo("batch=" + std::to_string(std::max<std::int64_t>(fitting, 1))));
-        if (const auto told = tell(option); !told)
+        const std::int64_t limit = m_runs.front().batchItems.value_or(1) * kMostTimes;
+        const auto items
+            = most(limit, [&](std::int64_t tried) { return fitsLikely(withBatch(option, tried)); });
+        if (!items)
+            return Failure(items.error());
+        FitOption largest = withBatch(option, std::max<std::int64_t>(*items, 1));
+        if (const auto told = tell(largest); !told)
             return Failure(told.error());
-        return option;
+        return largest;
     }
 
     /// What checkpoints around a class compute again, as a part of the forward.

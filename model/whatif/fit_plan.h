@@ -35,13 +35,15 @@ struct FitPlan {
     [[nodiscard]] bool met() const { return options[chosen].fits; }
 };
 
-/// What fits runs without a refused request on a device with the capacity divided by this: predictions are
-/// off by as much. An allocator that runs out gives back what it caches and goes on, which is no refusal.
+/// What fits runs without a refused request on a device with the capacity, and on one with the capacity
+/// divided by this: predictions are off by as much, and where an allocator runs out, gives back what it caches
+/// and goes on, which is no refusal, it may get on with less and not with more.
 inline constexpr double kFitMargin = 1.02;
 
 /// The largest batch that fits the device of the scenario, or of the recording: without more changes, and,
 /// where a deep step tells of modules, with checkpoints around the likeliest ones. More items are taken to
-/// need more; at most 64 times the recorded ones are looked at. An option that does not fit even with one
+/// need more, so that a smaller batch than what is found may not fit near the end of memory; the chosen one
+/// has the most items of those that fit. At most 64 times the recorded ones are looked at. An option that does not fit even with one
 /// item has that one. Fails as predict() of a batch, with Usage where no capacity is known, and with Refused
 /// where a request was refused as it was recorded: nothing tells what the program needs. A first look for
 /// each batch that is tried, about twenty.
