@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -141,6 +142,47 @@ TEST(FitPlan, WhatFitsIsToldToFitByItsOwnPrediction)
         }
     }
     EXPECT_GT(fitting, 20);
+}
+
+TEST(FitPlan, ThatHasBoundsAloneFitsWhereTheRunsOfItsBoundsDo)
+{
+    int likely = 0, fitting = 0;
+    for (const std::uint64_t seed : { 1, 2, 3 }) {
+        const SmallTraining training(seed, false);
+        for (const std::int64_t capacity : { std::int64_t{ 60 } << 20, std::int64_t{ 1 } << 30 }) {
+            const auto plan = planLargestBatch({ training.run }, training.with(capacity));
+            ASSERT_TRUE(plan) << plan.error().text();
+            for (const FitOption& option : plan->options) {
+                if (!option.fitsLikely)
+                    continue;
+                const auto told = predict({ training.run }, option.with(training.with(capacity)));
+                ASSERT_TRUE(told);
+                EXPECT_FALSE(told->runsOutOfMemory);
+                EXPECT_TRUE(!option.fits || told->predicted || !told->mayRunOutOfMemory);
+                (option.fits ? fitting : likely) += 1;
+            }
+            const FitOption& chosen = plan->options[plan->chosen];
+            EXPECT_EQ(plan->met(), std::ranges::any_of(plan->options, &FitOption::fits));
+            EXPECT_EQ(plan->likelyMet(), !chosen.fits && chosen.fitsLikely);
+        }
+    }
+    EXPECT_GT(likely, 0);
+    EXPECT_GT(fitting, 0);
+}
+
+TEST(FitPlan, GoesOnUntilABatchDoesNotFit)
+{
+    const SmallTraining training(1);
+    const auto plan = planLargestBatch({ training.run }, training.with(std::int64_t{ 80 } << 30));
+    ASSERT_TRUE(plan) << plan.error().text();
+    const FitOption& chosen = plan->options[plan->chosen];
+    ASSERT_TRUE(chosen.fitsLikely);
+    EXPECT_GT(*chosen.prediction->batchAfter, 64 * kItems);
+    EXPECT_FALSE(chosen.mostItemsTried);
+    const auto ofMuch = planLargestBatch({ training.run }, training.with(kMostCapacityBytes));
+    ASSERT_TRUE(ofMuch);
+    EXPECT_EQ(ofMuch->options.front().mostItemsTried, kMostTimesItems * kItems) << "all of these fit";
+    EXPECT_FALSE(planLargestBatch({ training.run }, training.with(kMostCapacityBytes + 1)));
 }
 
 } // namespace strata::model
