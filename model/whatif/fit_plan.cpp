@@ -17,8 +17,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kMostTimes = 64; // as many items as were recorded
-
 /// Of what is to fit. Refused where nothing tells what all of the program needs.
 Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario)
 {
@@ -40,6 +38,9 @@ Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario
     if (!capacity)
         return fail(Error::Kind::Usage, say("the recording does not tell the capacity of its device"),
             hintFor(Lacks::Capacity));
+    if (*capacity > kMostCapacityBytes)
+        return fail(Error::Kind::Usage, say("no device has %1", asBytes(*capacity)),
+            say("ask for what there is, as --capacity 80GiB"));
     return *capacity;
 }
 
@@ -59,6 +60,12 @@ Result<std::vector<RecordedRun>> ordered(std::vector<RecordedRun> runs, const Pr
 Change changeTo(const std::string& text)
 {
     return *Change::parse(text);
+}
+
+FitOption withBatch(FitOption option, std::int64_t items)
+{
+    option.changes.push_back(changeTo("batch=" + std::to_string(items)));
+    return option;
 }
 
 class FitPlanning {
@@ -91,21 +98,24 @@ public:
         if (const auto plain = largest({}); !plain)
             return Failure(plain.error());
         else
-            m_plan.options.push_back(std::move(*plain));
+            std::ranges::copy(*plain, std::back_inserter(m_plan.options));
         const auto classes = valuesWorthTrying(Change::Kind::Checkpoint, *m_runs.front().trace);
         const bool isAsked = std::ranges::any_of(
             m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Checkpoint; });
         if (usableDeepStep(*m_runs.front().trace) && !classes.empty() && !isAsked) {
             FitOption checkpoints;
             checkpoints.changes.push_back(changeTo("checkpoint=" + classes.front()));
-            auto more = largest(std::move(checkpoints));
+            auto more = largest(checkpoints);
             if (!more && more.error().kind != Error::Kind::Refused)
                 return Failure(more.error());
             if (more) {
-                more->share = shareOf(classes.front());
-                m_plan.options.push_back(std::move(*more));
+                const double share = shareOf(classes.front());
+                for (FitOption& one : *more)
+                    one.share = share;
+                std::ranges::move(*more, std::back_inserter(m_plan.options));
             }
         }
+        chooseLargest();
         return std::move(m_plan);
     }
 
@@ -121,7 +131,9 @@ public:
             if (const auto added = (this->*step)(best); !added)
                 return Failure(added.error());
         }
-        const auto fits = std::ranges::find_if(m_plan.options, &FitOption::fits);
+        auto fits = std::ranges::find_if(m_plan.options, &FitOption::fits);
+        if (fits == m_plan.options.end())
+            fits = std::ranges::find_if(m_plan.options, &FitOption::fitsLikely);
         const auto least = std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes);
         m_plan.chosen = static_cast<std::size_t>(
             (fits != m_plan.options.end() ? fits : least) - m_plan.options.begin());
@@ -129,6 +141,17 @@ public:
     }
 
 private:
+    /// Of those that fit the one with the most items, the first where others have as many.
+    void chooseLargest()
+    {
+        const auto items = [](const FitOption& option) {
+            const int verdict = option.fits ? 2 : option.fitsLikely ? 1 : 0;
+            return std::pair(verdict, verdict > 0 ? option.prediction->batchAfter.value_or(0) : 0);
+        };
+        m_plan.chosen = static_cast<std::size_t>(
+            std::ranges::max_element(m_plan.options, {}, items) - m_plan.options.begin());
+    }
+
     /// With the whole answer; what is refused is left out. True: there is one.
     Result<bool> add(FitOption option)
     {
@@ -144,15 +167,18 @@ private:
     /// Whether it fits, and what it comes to on the device as it is.
     Result<void> tell(FitOption& option) const
     {
-        Scenario scenario = option.with(m_scenario);
-        scenario.firstLook = true;
-        const auto look = predict(m_runs, scenario, m_progress);
-        if (!look)
-            return Failure(look.error());
+        const auto fits = fitsLikely(option);
+        if (!fits)
+            return Failure(fits.error());
         auto prediction = predict(m_runs, option.with(m_asked), m_progress);
         if (!prediction)
             return Failure(prediction.error());
-        option.fits = !look->runsOutOfMemory;
+        option.fitsLikely = *fits && !prediction->runsOutOfMemory;
+        const auto surely = option.fitsLikely && !prediction->predicted ? fitsSurely(option)
+                                                                        : Result<bool>(option.fitsLikely);
+        if (!surely)
+            return Failure(surely.error());
+        option.fits = *surely;
         option.prediction = std::move(*prediction);
         const auto needed = this->needed(option);
         if (!needed)
@@ -161,11 +187,40 @@ private:
         return {};
     }
 
+    /// As is likeliest, with a little less room than there is, and with all of it: where an allocator runs
+    /// out and gives back what it caches, blocks come to lie elsewhere, and it may get on with the less.
+    Result<bool> fitsLikely(const FitOption& option) const
+    {
+        for (const Scenario* room : { &m_scenario, &m_asked }) {
+            Scenario scenario = option.with(*room);
+            scenario.firstLook = true;
+            const auto look = predict(m_runs, scenario, m_progress);
+            if (!look)
+                return Failure(look.error());
+            if (look->runsOutOfMemory)
+                return false;
+        }
+        return true;
+    }
+
+    /// Whatever lies between the bounds of sizes.
+    Result<bool> fitsSurely(const FitOption& option) const
+    {
+        for (const Scenario* room : { &m_scenario, &m_asked }) {
+            const auto prediction = predict(m_runs, option.with(*room), m_progress);
+            if (!prediction)
+                return Failure(prediction.error());
+            if (prediction->runsOutOfMemory || prediction->mayRunOutOfMemory)
+                return false;
+        }
+        return true;
+    }
+
     Result<std::int64_t> needed(const FitOption& option) const
     {
         Scenario scenario = option.with(m_asked);
         scenario.firstLook = true;
-        scenario.capacityBytes = std::int64_t{ 1 } << 44; // more than any card has
+        scenario.capacityBytes = kMostCapacityBytes;
         const auto look = predict(m_runs, scenario, m_progress);
         if (!look)
             return Failure(look.error());
@@ -244,29 +299,32 @@ private:
     {
         if (!m_runs.front().batchItems)
             return {};
-        auto option = largest(best);
-        if (!option && option.error().kind == Error::Kind::Cancelled)
-            return Failure(option.error());
-        if (option)
-            m_plan.options.push_back(std::move(*option));
+        auto found = largest(best);
+        if (!found && found.error().kind == Error::Kind::Cancelled)
+            return Failure(found.error());
+        if (found)
+            std::ranges::move(*found, std::back_inserter(m_plan.options));
         return {};
     }
 
-    /// Of a batch, whether it fits as is likeliest.
-    Result<bool> fitsWith(const FitOption& option, std::int64_t items) const
+    /// The most items up to a limit of which it is told that they fit; none: 0.
+    template <class Fits> Result<std::int64_t> most(std::int64_t limit, const Fits& fits) const
     {
-        FitOption one = option;
-        one.changes.push_back(changeTo("batch=" + std::to_string(items)));
-        Scenario scenario = one.with(m_scenario);
-        scenario.firstLook = true;
-        const auto look = predict(m_runs, scenario, m_progress);
-        if (!look)
-            return Failure(look.error());
-        return !look->runsOutOfMemory;
+        std::int64_t fitting = 0, above = limit + 1; // not looked at
+        for (std::int64_t items = std::min(m_runs.front().batchItems.value_or(1), limit);
+             above - fitting > 1;) {
+            const Result<bool> fit = fits(items);
+            if (!fit)
+                return Failure(fit.error());
+            (*fit ? fitting : above) = items;
+            items = above > limit ? std::min(items * 2, limit) : fitting + (above - fitting) / 2;
+        }
+        return fitting;
     }
 
-    /// The largest batch that fits with those changes.
-    Result<FitOption> largest(FitOption option) const
+    /// The largest batch that fits with those changes as is likeliest; where bounds do not bear that out, the
+    /// largest that they do is behind it.
+    Result<std::vector<FitOption>> largest(const FitOption& option) const
     {
         if (!m_runs.front().batchItems) { // which predict() says
             const auto refused
@@ -275,21 +333,30 @@ private:
                 return Failure(refused.error());
         }
         const std::int64_t recorded = m_runs.front().batchItems.value_or(1);
-        std::int64_t fitting = 0, above = recorded * kMostTimes + 1; // not looked at
-        for (std::int64_t items = recorded;;) {
-            const auto fits = fitsWith(option, items);
-            if (!fits)
-                return Failure(fits.error());
-            (*fits ? fitting : above) = items;
-            if (above - fitting <= 1 || (*fits && fitting >= recorded * kMostTimes))
-                break;
-            items = above > recorded * kMostTimes ? std::min(items * 2, recorded * kMostTimes)
-                                                  : fitting + (above - fitting) / 2;
-        }
-        option.changes.push_back(changeTo("batch=" + std::to_string(std::max<std::int64_t>(fitting, 1))));
-        if (const auto told = tell(option); !told)
+        std::int64_t limit = 0;
+        if (__builtin_mul_overflow(recorded, kMostTimesItems, &limit))
+            limit = recorded;
+        const auto items
+            = most(limit, [&](std::int64_t tried) { return fitsLikely(withBatch(option, tried)); });
+        if (!items)
+            return Failure(items.error());
+        std::vector<FitOption> found{ withBatch(option, std::max<std::int64_t>(*items, 1)) };
+        if (*items == limit)
+            found.front().mostItemsTried = limit;
+        if (const auto told = tell(found.front()); !told)
             return Failure(told.error());
-        return option;
+        if (found.front().fits || !found.front().fitsLikely)
+            return found;
+        const auto sure
+            = most(*items - 1, [&](std::int64_t tried) { return fitsSurely(withBatch(option, tried)); });
+        if (!sure)
+            return Failure(sure.error());
+        if (*sure == 0)
+            return found;
+        found.push_back(withBatch(option, *sure));
+        if (const auto told = tell(found.back()); !told)
+            return Failure(told.error());
+        return found;
     }
 
     /// What checkpoints around a class compute again, as a part of the forward.

@@ -125,6 +125,7 @@ void take(Prediction& prediction, const ReplayedRun& came)
     prediction.exact = came.exact;
     prediction.reason = came.reason;
     prediction.runsOutOfMemory = came.outOfMemoryEvent.has_value();
+    prediction.mayRunOutOfMemory = came.mayRunOutOfMemory;
     prediction.outOfMemoryEvent = came.outOfMemoryEvent;
 }
 
@@ -153,6 +154,7 @@ Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenar
             return Failure(other.error());
         came->least = lower(came->least, other->least);
         came->most = higher(came->most, other->most);
+        came->mayRunOutOfMemory |= other->outOfMemoryEvent && !came->outOfMemoryEvent;
         return {};
     };
     if (sizes.least != sizes.likely || sizes.most != sizes.likely)
@@ -204,6 +206,8 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
         return Failure(came.error());
     prediction.least = lower(prediction.least, came->least);
     prediction.most = higher(prediction.most, came->most);
+    prediction.mayRunOutOfMemory
+        |= !prediction.runsOutOfMemory && (came->outOfMemoryEvent || came->mayRunOutOfMemory);
     return {};
 }
 

@@ -31,6 +31,9 @@ struct Prediction {
     /// With that capacity a request is refused. The peaks are then those of a device that is large enough,
     /// but for a recording of which nothing changes: that one's.
     bool runsOutOfMemory = false;
+    /// Not as is likeliest, but by sizes, or by lives, of its bounds: then the likeliest run is the one that
+    /// a request is not refused in.
+    bool mayRunOutOfMemory = false;
     /// The first one, as an event of the first recording; nothing where the answer goes by the events of
     /// another.
     std::optional<EventIndex> outOfMemoryEvent;

@@ -19,6 +19,7 @@ struct ReplayedRun {
     /// The first request that is refused with the capacity, as an event of the recording, be it that it was
     /// refused there too, where the program is the same. The peaks are then those of a device that has more.
     std::optional<EventIndex> outOfMemoryEvent;
+    bool mayRunOutOfMemory = false; ///< some run that its bounds are made of does, and it does not
     bool exact = false;
     Sentence reason; ///< why it is not; empty if it is
 };

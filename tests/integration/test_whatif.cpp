@@ -242,6 +242,16 @@ TEST(WhatIf, AlternativesAreWhatOneMoreChangeComesTo)
     }
 }
 
+TEST(WhatIf, SaysWhyLessIsEnoughThanMayBeReserved)
+{
+    const std::string base = dataFile("versions/torch2.15_plain.pickle.gz");
+    const Ran ran
+        = strata({ "whatif", base, "--change", "batch=x0.5", "--batch-of", "8", "--capacity", "30MiB" });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("30.0 MiB is enough, though up to "));
+    EXPECT_THAT(ran.out, Not(HasSubstr("it leaves -")));
+}
+
 TEST(WhatIf, WritesThePredictedRun)
 {
     const TemporaryDirectory folder;

@@ -238,9 +238,22 @@ QString WhatIfPlanPanel::foundText(const WhatIfPlan& plan)
         const QString with = text::strong(text::scenario(fit->options[fit->chosen].with({})).toHtmlEscaped());
         const bool isNothing
             = fit->options[fit->chosen].changes.empty() && !fit->options[fit->chosen].settings;
-        said = !plan.met() ? tr("Nothing that was tried fits %1: the least needs %2.").arg(capacity, needed)
-            : isNothing    ? tr("It fits %1 as it is, with %2 at most.").arg(capacity, needed)
-                           : tr("%1 fits %2, with %3 at most.").arg(with, capacity, needed);
+        if (fit->likelyMet())
+            said
+                = tr("%1 fits %2 by the likeliest sizes alone, and by others of its bounds it does not: that "
+                     "is not sure.")
+                      .arg(isNothing ? tr("The program as it is") : with, capacity);
+        else if (!plan.met())
+            said = tr("Nothing that was tried fits %1: the least needs %2.").arg(capacity, needed);
+        else if (plan.neededBytes() > fit->capacityBytes)
+            said = tr("%1 fits %2, for an allocator that runs out gives back what it has cached: where there "
+                      "is room %3 at most are reserved.")
+                       .arg(isNothing ? tr("The program as it is") : with, capacity, needed);
+        else
+            said = isNothing ? tr("It fits %1 as it is, with %2 at most.").arg(capacity, needed)
+                             : tr("%1 fits %2, with %3 at most.").arg(with, capacity, needed);
+        if (fit->options[fit->chosen].mostItemsTried)
+            said += QLatin1Char(' ') + tr("No larger batch was tried.");
     } else {
         const model::CheckpointPlan* checkpoints = plan.checkpoints();
         const QString budget = text::bytes(checkpoints->budgetBytes);

@@ -61,6 +61,27 @@ std::string nameOf(const model::FitOption& option)
     return scenarioName(option.with({}));
 }
 
+/// What a plan comes to, as a part of a sentence.
+std::string foundOf(const model::FitPlan& plan, std::string_view method)
+{
+    const model::FitOption& chosen = plan.options[plan.chosen];
+    const std::string capacity = formatBytes(plan.capacityBytes);
+    if (plan.likelyMet())
+        return fmt::format(
+            "{} fits {} by the likeliest sizes alone, and by others of its bounds it does not: a second "
+            "recording with another batch (--with FILE2) tells each size",
+            nameOf(chosen), capacity);
+    if (!plan.met())
+        return "nothing that was tried fits " + capacity;
+    if (method != "largest-batch")
+        return fmt::format("{} fits {}", nameOf(chosen), capacity);
+    if (chosen.mostItemsTried)
+        return fmt::format("{} fits {}; no more than {} times the recorded items were tried", nameOf(chosen),
+            capacity, model::formatCount(model::kMostTimesItems));
+    return fmt::format("{} is the largest that fits {}{}", nameOf(chosen), capacity,
+        chosen.prediction->predicted ? "" : ", by the runs of its bounds, too");
+}
+
 } // namespace
 
 void writePlan(JsonWriter& json, const CheckpointPlan& plan)
@@ -160,7 +181,9 @@ void writePlan(JsonWriter& json, const model::FitPlan& plan, std::string_view me
         json.endArray()
             .member("settings", option.settings)
             .member("batch_after", option.prediction->batchAfter)
-            .member("fits", option.fits);
+            .member("fits", option.fits)
+            .member("fits_likely", option.fitsLikely)
+            .member("most_items_tried", option.mostItemsTried);
         writePrediction(json, option);
         json.endObject();
     }
@@ -175,14 +198,11 @@ void writePlan(JsonWriter& json, const model::FitPlan& plan, std::string_view me
 void printPlan(Output& out, const model::FitPlan& plan, std::string_view method)
 {
     const model::FitOption& chosen = plan.options[plan.chosen];
-    const std::string capacity = formatBytes(plan.capacityBytes);
-    if (!plan.met())
-        out.line(fmt::format("  {}: nothing that was tried fits {}", out.bad("no plan"), capacity));
-    else if (method == "largest-batch")
-        out.line(fmt::format("  {}: {} is the largest that fits {}", out.good("plan"),
-            printable(chosen.changes.back().text), capacity));
-    else
-        out.line(fmt::format("  {}: {} fits {}", out.good("plan"), nameOf(chosen), capacity));
+    out.line(fmt::format("  {}: {}",
+        plan.met()             ? out.good("plan")
+            : plan.likelyMet() ? out.bad("no plan that is sure")
+                               : out.bad("no plan"),
+        foundOf(plan, method)));
     constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}";
     out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits"));
     for (const model::FitOption& option : plan.options) {
@@ -190,7 +210,9 @@ void printPlan(Output& out, const model::FitPlan& plan, std::string_view method)
         out.line(fmt::format(kRow, nameOf(option),
             prediction.predicted ? formatBytes(prediction.predicted->reservedBytesPeak) : "-",
             formatBytes(prediction.most.reservedBytesPeak), option.share > 0 ? percent(option.share) : "",
-            option.fits ? "yes" : "no"));
+            option.fits             ? "yes"
+                : option.fitsLikely ? "likely"
+                                    : "no"));
     }
     if (!chosen.checkpoints || chosen.checkpoints->chosen.modules.empty())
         return;

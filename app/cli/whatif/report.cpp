@@ -122,6 +122,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     json.member("sequence_before", prediction.sequenceBefore);
     json.member("sequence_after", prediction.sequenceAfter);
     json.member("out_of_memory", runsOutOfMemory(told));
+    json.member("may_run_out_of_memory", !told.confirmed && prediction.mayRunOutOfMemory);
     json.member("out_of_memory_event", prediction.outOfMemoryEvent);
     json.member("exact", prediction.exact).key("reason");
     if (prediction.reason.empty())
@@ -228,6 +229,23 @@ std::string cardsWith(const WhatIfTold& told, model::Fit fit)
     return names;
 }
 
+/// What stays of a capacity with which it does not run out of memory; or why it gets on with less than what
+/// it would reserve where there is room.
+std::string leftOf(std::int64_t capacityBytes, const WhatIfTold& told)
+{
+    const std::string capacity = formatBytes(capacityBytes);
+    const std::int64_t left = capacityBytes - roomBytes(told);
+    if (left >= 0)
+        return fmt::format("of {} it leaves {}", capacity, formatBytes(left));
+    if (!told.confirmed && told.prediction.mayRunOutOfMemory)
+        return fmt::format(
+            "{} is enough by the likeliest sizes alone, by others of its bounds it runs out of memory",
+            capacity);
+    return fmt::format("{} is enough, though up to {} more may be reserved where there is room: an allocator "
+                       "that runs out gives back what it has cached",
+        capacity, formatBytes(-left));
+}
+
 std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
 {
     const bool atLeast = needsAtLeast(told);
@@ -235,8 +253,7 @@ std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
     if (!atLeast) {
         std::string line = "fits on " + (names.empty() ? "no card of the catalogue" : names);
         if (scenario.capacityBytes && !runsOutOfMemory(told))
-            line += fmt::format("; of {} it leaves {}", formatBytes(*scenario.capacityBytes),
-                formatBytes(*scenario.capacityBytes - roomBytes(told)));
+            line += "; " + leftOf(*scenario.capacityBytes, told);
         else if (runsOutOfMemory(told))
             line += "; peaks are those of a device with room for all";
         return line;

@@ -99,7 +99,9 @@ FitOptionsTable::FitOptionsTable(std::shared_ptr<const WhatIfPlan> plan)
         { { tr("At most"), tr("Its higher bound"), kSizeSample, true, kUnit }, "needed_bytes" },
         { { tr("Computed again"), tr("Of the forward of a step"), QStringLiteral("100.0 %"), false },
             "recompute_share" },
-        { { tr("Fits"), {}, QStringLiteral("yes"), false }, "fits" },
+        { { tr("Fits"), tr("Likely: by the likeliest sizes, and not by others of its bounds"),
+              QStringLiteral("likely"), false },
+            "fits" },
     })
     , m_plan(std::move(plan))
 {
@@ -132,7 +134,7 @@ std::string FitOptionsTable::text(std::uint32_t row, int column) const
     if (column == Share)
         return shareFigure(option(row).share);
     if (column == Fits)
-        return option(row).fits ? "yes" : "no";
+        return option(row).fits ? "yes" : option(row).fitsLikely ? "likely" : "no";
     return column == With ? text::scenario(option(row).with({})).toStdString() : std::string();
 }
 
@@ -146,7 +148,7 @@ TableCell FitOptionsTable::cell(std::uint32_t row, int column) const
     case Share:
         return noteCell(option(row).share > 0 ? shareText(option(row).share) : kNothing);
     case Fits:
-        return noteCell(option(row).fits ? tr("yes") : tr("no"));
+        return noteCell(option(row).fits ? tr("yes") : option(row).fitsLikely ? tr("likely") : tr("no"));
     default: {
         const auto bytes = figure(row, column);
         return bytes ? bytesCell(*bytes) : noteCell(kNothing);
