@@ -48,9 +48,8 @@ enum class BatchGrowth : std::uint8_t {
 /// From two or more with batches of their own: bytes are a + b * items, from the nearest two, or c * items^2,
 /// or that of items and one more or less, as scores of attention are where `items` are lengths of sequences;
 /// others must agree. Blocks are aligned one by one in the order of events, within phases of steps. The
-/// answer is on the first. Refused: what they did differs too much, or blocks are smaller, all together, where
-/// there are more items. Usage: so much that no device has it.
-/// O(events), where they do the same.
+/// answer is on the first. Refused: what they did differs too much, or blocks are smaller, all together,
+/// where there are more items. Usage: so much that no device has it. O(events), where they do the same.
 [[nodiscard]] Result<BatchSizes> batchByRecordings(
     const std::vector<BatchRecording>& recordings, std::int64_t to, BatchGrowth growth = BatchGrowth::Lines);
 
