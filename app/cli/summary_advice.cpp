@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/summary_advice.h"
 
+#include "app/cli/peaks_json.h"
 #include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "app/cli/training_option.h"
@@ -35,20 +36,6 @@ std::string commandOf(const std::string& file, int device, bool isOnly, const mo
     for (const std::string& word : advice.words())
         command += ' ' + quoted(word);
     return command;
-}
-
-void writePeaks(JsonWriter& json, const char* key, const std::optional<model::PeakFigures>& peaks)
-{
-    json.key(key);
-    if (!peaks) {
-        json.null();
-        return;
-    }
-    json.beginObject()
-        .member("requested_bytes_peak", peaks->requestedBytesPeak)
-        .member("allocated_bytes_peak", peaks->allocatedBytesPeak)
-        .member("reserved_bytes_peak", peaks->reservedBytesPeak)
-        .endObject();
 }
 
 } // namespace

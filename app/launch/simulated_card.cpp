@@ -34,6 +34,13 @@ model::Result<const model::Card*> cardNamed(std::string_view option, std::string
         model::say("nearest are %1", fmt::format("{}", fmt::join(model::nearestCards(name), ", "))));
 }
 
+std::string hintToStartItself(std::string_view example)
+{
+    return fmt::format(
+        "a program that links NVIDIA's libraries does not begin without them: start it itself, as in {}",
+        example);
+}
+
 simgpu::Settings settingsOf(const model::Card& card, std::optional<std::int64_t> capacityBytes, int devices)
 {
     simgpu::Settings settings;

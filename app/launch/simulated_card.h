@@ -8,13 +8,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace strata::launch {
 
-/// A card of the catalogue, as an option (or what it is of) names it. Kind::Usage says the option and the
-/// nearest names.
+/// A card of the catalogue that an option names. Kind::Usage says which option, and the nearest names.
 [[nodiscard]] model::Result<const model::Card*> cardNamed(std::string_view option, std::string_view name);
+
+/// What shells, `env` and a loader that misses a library end with.
+inline constexpr int kNotStarted = 127;
+/// What to do then; `example` is a command that begins.
+[[nodiscard]] std::string hintToStartItself(std::string_view example);
 
 /// A machine with `devices` such cards, each of `capacityBytes` where given.
 [[nodiscard]] simgpu::Settings settingsOf(

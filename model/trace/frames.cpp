@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frames.h"
 
-#include "model/trace/cpp_program.h"
 #include "model/trace/function_names.h"
 #include "model/wire/info.h"
 

@@ -75,4 +75,8 @@ inline constexpr std::string_view kNoStackLabel = "no stack recorded";
 /// where no stack has that one, by the former label of the frame that the stack was known by.
 [[nodiscard]] std::vector<bool> stacksOfLine(const Recording& recording, std::string_view line);
 
+/// Whether stacks show a program in C++ alone: code of its own, and nothing of Python, neither its frames nor
+/// its interpreter. Without stacks nothing tells: false. O(frames).
+[[nodiscard]] bool isCppProgram(const Recording& recording);
+
 } // namespace strata::model

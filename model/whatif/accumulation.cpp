@@ -371,7 +371,7 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
 
 void Accumulation::findGrowth(const DeviceTrace& trace)
 {
-    constexpr std::int64_t kRounding = 512; // of sizes, by the allocator
+    constexpr std::int64_t kRounding = 512; // of sizes, without roundup_power2_divisions
     const BlockColumns& blocks = trace.blocks();
     std::vector<Growth> steps(m_microSteps.size());
     std::size_t step = 0; // the last one that has begun

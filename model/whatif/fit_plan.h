@@ -55,12 +55,11 @@ inline constexpr std::int64_t kMostCapacityBytes = std::int64_t{ 1 } << 44;
 /// The largest batch that fits the device of the scenario, or of the recording: without more changes, and,
 /// where a deep step tells of modules, with checkpoints around the likeliest ones. More items are taken to
 /// need more, so that a smaller batch than what is found may not fit near the end of memory; the chosen one
-/// has the most items of those that fit. Where that has
-/// bounds alone of which a run does not fit, the largest is looked for, too, of which all runs do. At most
-/// kMostTimesItems times the recorded ones are looked at. An option that does not fit even with one
-/// item has that one. Fails as predict() of a batch, with Usage where no capacity is known, and with Refused
-/// where a request was refused as it was recorded: nothing tells what the program needs. Two first looks
-/// for each batch that is tried, about thirty.
+/// has the most items of those that fit. Where that has bounds alone of which a run does not fit, the largest
+/// is looked for, too, of which all runs do. At most kMostTimesItems times the recorded items are looked at.
+/// An option that does not fit even with one item has that one. Fails as predict() of a batch, with Usage
+/// where no capacity is known, and with Refused where a request was refused as it was recorded: nothing tells
+/// what the program needs. Two first looks for each batch that is tried, about thirty.
 [[nodiscard]] Result<FitPlan> planLargestBatch(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
 

@@ -476,17 +476,22 @@ RunEdits::Place firstForwardOf(
 void makeFlat(const RecordedRun& run, const DeepStep& deep, const StepOwners& owners, const ShardUnits& units,
     RunEdits& edits)
 {
+    RunEdits flats;
+    RuleSums sums;
     std::set<std::uint32_t> made; // blocks
     for (const ShardedParameter& parameter : units.parameters) {
         if (!parameter.isFlat || !made.insert(parameter.block).second)
             continue;
         const BlockId block = BlockId::born(parameter.block);
-        RunEdits::Added& flat = edits.added.emplace_back();
+        RunEdits::Added& flat = flats.added.emplace_back();
         flat.bytes = run.trace->blocks().requestedBytes[block];
         flat.like = run.trace->blocks().birth(block);
         flat.born = firstForwardOf(run, deep, owners, parameter);
         flat.dies = { RunEdits::Added::kNever, 0, 0 };
+        sums.add(BlockRule::Communicated, flat.bytes);
     }
+    flats.uses = sums.used();
+    edits.append(flats);
 }
 
 } // namespace

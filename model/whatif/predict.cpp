@@ -3,7 +3,7 @@
 
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
-#include "model/trace/cpp_program.h"
+#include "model/trace/frames.h"
 #include "model/whatif/answer_bounds.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/rewrites.h"

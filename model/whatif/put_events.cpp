@@ -65,10 +65,11 @@ PutEvents::Told PutEvents::of(std::uint32_t block, EventIndex behind) const
     const auto rowOf = [](EventIndex event) { return static_cast<std::size_t>(event); };
     const std::uint32_t owner = m_put.owners[block - m_put.firstBlock];
     const PutOptimizers::Optimizer& optimizer = m_put.all[owner];
-    const auto step = std::ranges::find_if(optimizer.steps,
-        [&](const PutOptimizers::Step& each) { return std::max<EventIndex>(each.begin - 1, 0) == behind; });
+    const auto before
+        = [](const PutOptimizers::Step& each) { return std::max<EventIndex>(each.begin - 1, 0); };
+    const auto step = std::ranges::lower_bound(optimizer.steps, behind, {}, before);
     Told told{ .timeNs = m_clock.timeNs(behind) };
-    if (step == optimizer.steps.end()) { // it is made there, or gone
+    if (step == optimizer.steps.end() || before(*step) != behind) { // it is made there, or gone
         told.phase = events.phaseOf(rowOf(behind));
         told.thread = events.threadOf(rowOf(behind));
         return told;

@@ -2,7 +2,7 @@
 #include "model/whatif/recorded_optimizers.h"
 
 #include "model/analysis/training/listed_tensors.h"
-#include "model/trace/cpp_program.h"
+#include "model/trace/frames.h"
 #include "model/trace/roles.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>

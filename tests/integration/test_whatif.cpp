@@ -184,7 +184,6 @@ TEST(WhatIf, ChangesComeOneAfterTheOther)
         EXPECT_GT(four["devices"][0]["interval"][peak][1], four["devices"][0]["recorded"][peak]);
 }
 
-// The predicted run is a recording as any other, with the figures of the answer.
 /// A row of the table of alternatives is the answer to what is asked with that change behind it.
 TEST(WhatIf, AlternativesAreWhatOneMoreChangeComesTo)
 {
@@ -252,6 +251,7 @@ TEST(WhatIf, SaysWhyLessIsEnoughThanMayBeReserved)
     EXPECT_THAT(ran.out, Not(HasSubstr("it leaves -")));
 }
 
+// The predicted run is a recording as any other, with the figures of the answer.
 TEST(WhatIf, WritesThePredictedRun)
 {
     const TemporaryDirectory folder;

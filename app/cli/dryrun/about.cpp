@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 
+#include "app/launch/simulated_card.h"
 #include "model/session/simulation.h"
 
 #include <fmt/ranges.h>
@@ -127,7 +128,6 @@ std::string changesNote(const DryRunOptions& options, const DryRun& changed)
 
 std::string hintFor(const DryRun& run)
 {
-    constexpr int kNotStarted = 127;
     constexpr int kKilled = 137;
     constexpr int kAborted = 134;
     constexpr int kSegmentationFault = 139;
@@ -141,9 +141,8 @@ std::string hintFor(const DryRun& run)
         return {};
     if (run.failure)
         return hintForException(*run.failure, run.hasUnservedCalls());
-    if (run.exitStatus == kNotStarted && run.processes.empty() && !run.knewTorch)
-        return "a program that links NVIDIA's libraries does not begin without them: start it itself, as in "
-               "strata dryrun -- ./program";
+    if (run.exitStatus == launch::kNotStarted && run.processes.empty() && !run.knewTorch)
+        return launch::hintToStartItself("strata dryrun -- ./program");
     if (run.exitStatus == kKilled)
         return "it was killed, often for want of host memory: make models on the device, or fewer steps with "
                "--steps";

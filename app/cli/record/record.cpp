@@ -160,8 +160,6 @@ private:
     std::string m_path;
 };
 
-constexpr int kNotStarted = 127; ///< what a shell, env and a loader without a library end with
-
 void sayIfThereIsNoGpu()
 {
     if (const launch::Gpus gpus = launch::findGpus(); gpus.names.empty())
@@ -209,11 +207,9 @@ model::Result<int> record(const RecordOptions& options)
     if (status && !names.print()) {
         if (options.simulated.empty())
             sayIfThereIsNoGpu();
-        else if (*status == kNotStarted)
-            std::fputs("strata: a program that links NVIDIA's libraries does not begin without them: start "
-                       "it itself, "
-                       "as in strata record --simulated T4-16GB -- ./program\n",
-                stderr);
+        else if (*status == launch::kNotStarted)
+            std::fprintf(stderr, "strata: %s\n",
+                launch::hintToStartItself("strata record --simulated T4-16GB -- ./program").c_str());
     }
     return status;
 }

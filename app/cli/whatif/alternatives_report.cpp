@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/alternatives_report.h"
 
+#include "app/cli/peaks_json.h"
 #include "app/cli/text.h"
-#include "app/cli/whatif/report.h"
 #include "model/base/units.h"
 #include "model/whatif/alternatives.h"
 
@@ -86,7 +86,7 @@ void writeAlternatives(JsonWriter& json, const std::optional<AlternativesTold>& 
             json.value(model::evidenceWord(prediction->evidence));
         else
             json.null();
-        writeFigures(json, "predicted", prediction ? prediction->predicted : std::nullopt);
+        writePeaks(json, "predicted", prediction ? prediction->predicted : std::nullopt);
         const auto needed = prediction ? std::optional(prediction->neededBytes()) : std::nullopt;
         json.member("reserved_bytes_peak", needed)
             .member("saved_bytes", needed ? std::optional(told->standsBytesPeak - *needed) : std::nullopt)

@@ -115,9 +115,8 @@ public:
             ->type_name("MODULES")
             ->allow_extra_args(false);
         app.add_flag("--alternatives", m_showsAlternatives,
-            "And what one more change would come to, each on top of those that are asked: other settings, "
-            "half "
-            "the batch and twice as much, checkpoints, another optimizer, what lies on the host");
+            "And what one more change would come to, each on top of what is asked: other settings, half the "
+            "batch and twice as much, checkpoints, another optimizer, what lies on the host");
         app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,

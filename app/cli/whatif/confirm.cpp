@@ -62,7 +62,6 @@ model::Result<std::string> cardOf(const ConfirmAsked& asked)
             return model::Failure(card.error());
         return (*card)->name;
     }
-
     const model::DeviceTrace& trace = *asked.devices.front().trace;
     const model::Recording& recording = trace.recording();
     if (const auto simulation = model::simulationOf(recording);
@@ -381,7 +380,6 @@ private:
     bool m_hasLearnt = false;
 };
 
-/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
 /// Two figures that differ, in bytes where they would read the same.
 std::pair<std::string, std::string> asApart(std::int64_t one, std::int64_t other)
 {
@@ -391,6 +389,7 @@ std::pair<std::string, std::string> asApart(std::int64_t one, std::int64_t other
     return texts;
 }
 
+/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
 std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
 {
     if (unchanged == recorded)

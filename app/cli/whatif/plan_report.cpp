@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/plan_report.h"
 
+#include "app/cli/peaks_json.h"
 #include "app/cli/text.h"
 #include "app/cli/whatif/report.h"
 #include "model/base/units.h"
@@ -51,7 +52,7 @@ void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule&
 void writePrediction(JsonWriter& json, const model::FitOption& option)
 {
     const model::Prediction& prediction = *option.prediction;
-    writeFigures(json, "predicted", prediction.predicted);
+    writePeaks(json, "predicted", prediction.predicted);
     json.member("needed_bytes", prediction.most.reservedBytesPeak);
     writeShare(json, option.share);
 }
@@ -93,7 +94,7 @@ void writePlan(JsonWriter& json, const CheckpointPlan& plan)
         .member("budget_bytes", plan.budgetBytes)
         .member("method", plan.exact ? "exact" : "greedy")
         .member("measure", model::measureWord(plan.measure));
-    writeFigures(json, "predicted", chosen.prediction.predicted);
+    writePeaks(json, "predicted", chosen.prediction.predicted);
     json.member("needed_bytes", chosen.prediction.most.reservedBytesPeak)
         .member("recompute_ns", hasTimes(plan) ? std::optional(chosen.recompute) : std::nullopt);
     writeShare(json, chosen.share);
@@ -109,7 +110,7 @@ void writePlan(JsonWriter& json, const CheckpointPlan& plan)
             .member("class", plan.segments->type)
             .member("calls", plan.segments->calls)
             .member("stretches", plan.segments->stretches);
-        writeFigures(json, "predicted", plan.segments->predicted);
+        writePeaks(json, "predicted", plan.segments->predicted);
         writeShare(json, plan.segments->share);
         json.endObject();
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/python_changes.h"
 
-#include "model/trace/cpp_program.h"
+#include "model/trace/frames.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/recorded_calls.h"
 

@@ -2,6 +2,7 @@
 #include "app/cli/whatif/report.h"
 
 #include "app/cli/open.h"
+#include "app/cli/peaks_json.h"
 #include "app/cli/text.h"
 #include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"
@@ -54,10 +55,10 @@ void writeConfirmed(JsonWriter& json, const WhatIfTold& told)
     const std::optional<Confirmed>& confirmed = told.confirmed;
     const std::optional<Confirmed>& tried = confirmed ? confirmed : told.notConfirmed;
     const auto figures = [&](const char* key, PeakFigures Confirmed::*peaks) {
-        writeFigures(json, key, confirmed ? std::optional((*confirmed).*peaks) : std::nullopt);
+        writePeaks(json, key, confirmed ? std::optional((*confirmed).*peaks) : std::nullopt);
     };
     figures("confirmed", &Confirmed::changed);
-    writeFigures(json, "confirmed_unchanged", tried ? std::optional(tried->unchanged) : std::nullopt);
+    writePeaks(json, "confirmed_unchanged", tried ? std::optional(tried->unchanged) : std::nullopt);
     json.key("confirmed_by");
     if (confirmed)
         json.value(confirmed->byCalls ? "calls" : "program");
@@ -102,8 +103,8 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
         json.value(told.refused->text());
     else
         json.null();
-    writeFigures(json, "recorded", prediction.recorded);
-    writeFigures(json, "predicted", prediction.predicted);
+    writePeaks(json, "recorded", prediction.recorded);
+    writePeaks(json, "predicted", prediction.predicted);
     if (told.refused)
         json.key("interval").null();
     else
@@ -348,20 +349,6 @@ std::string scenarioName(const model::Scenario& scenario)
     return name.empty() ? "nothing changed" : name;
 }
 
-void writeFigures(JsonWriter& json, const char* key, const std::optional<PeakFigures>& figures)
-{
-    json.key(key);
-    if (!figures) {
-        json.null();
-        return;
-    }
-    json.beginObject()
-        .member("requested_bytes_peak", figures->requestedBytesPeak)
-        .member("allocated_bytes_peak", figures->allocatedBytesPeak)
-        .member("reserved_bytes_peak", figures->reservedBytesPeak)
-        .endObject();
-}
-
 std::int64_t neededBytes(const WhatIfTold& told)
 {
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
@@ -462,8 +449,6 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         printPlan(out, *told.fitPlan, told.planMethod);
     if (told.alternatives)
         printAlternatives(out, *told.alternatives);
-    if (told.refused && !told.confirmed)
-        out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }
 
 } // namespace strata::cli

@@ -55,9 +55,6 @@ struct WhatIfTold {
 /// checkpointed; "nothing changed".
 [[nodiscard]] std::string scenarioName(const model::Scenario& scenario);
 
-/// Peaks as a member of a document; none: null.
-void writeFigures(JsonWriter& json, const char* key, const std::optional<model::PeakFigures>& figures);
-
 /// Why one of several GPUs has no answer, where others may have one: a module, or a line, is of some of them.
 [[nodiscard]] model::Error refusedOf(int device, const model::Error& error);
 
