@@ -2,6 +2,7 @@
 // What the page What-if shows beside bars and tables: curves, ranks and plans.
 #include "views/pages/what_if_page.h"
 
+#include "model/wire/info.h"
 #include "tests/gui/whatif/deep_what_if_page.h"
 #include "views/models/what_if_curves.h"
 #include "views/pages/what_if_batch_card.h"
@@ -309,6 +310,45 @@ TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
     for (std::size_t i = 0; i < scenario().changes.size(); ++i)
         EXPECT_EQ(scenario().changes[i].text, wanted->changes()[i].text);
     EXPECT_EQ(prediction().most.reservedBytesPeak, found->neededBytes());
+}
+
+/// Of bounds alone: that a batch fits as is likeliest is no plan, and said so.
+TEST_F(WhatIfPanels, APlanByTheLikeliestSizesAloneIsNotCalledMet)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep());
+    const std::int64_t peak = prediction().recorded.requestedBytesPeak;
+    int likely = 0, met = 0, none = 0;
+    for (const std::int64_t percent : { 5, 20, 130 }) {
+        const auto trained = makeDeep();
+        trained->recording().facts[wire::deviceKey(wire::info::kDevice, 0, wire::info::kDeviceCapacity)]
+            = std::to_string(peak * percent / 100);
+        const QString path = m_folder.filePath(QStringLiteral("%1.strata").arg(percent));
+        ASSERT_TRUE(model::saveSession(trained->recording(), path.toStdString()));
+        ASSERT_NO_FATAL_FAILURE(open(path));
+        m_page.setBelow(WhatIfPage::Plan);
+        m_page.card<WhatIfBatchCard>().recorded().setValue(8);
+        plan().setGoal(PlanGoal::LargestBatch);
+        ASSERT_NO_FATAL_FAILURE(settle());
+        plan().plan();
+        ASSERT_NO_FATAL_FAILURE(settle());
+        const auto& found = plan().planner().plan();
+        ASSERT_TRUE(found && found->fit()) << qPrintable(plan().sentenceText());
+        const QString said = plain(plan().sentenceText());
+        SCOPED_TRACE(said.toStdString());
+        EXPECT_EQ(said.contains(QStringLiteral("by the likeliest sizes alone")), found->fit()->likelyMet());
+        EXPECT_EQ(said.contains(QStringLiteral("gives back what it has cached")),
+            found->met() && found->neededBytes() > found->fit()->capacityBytes);
+        std::string line;
+        plan().table().source()->appendCsv(line, static_cast<std::uint32_t>(found->fit()->chosen));
+        EXPECT_TRUE(line.ends_with(found->met() ? ",yes\n"
+                : found->fit()->likelyMet()     ? ",likely\n"
+                                                : ",no\n"))
+            << line;
+        (found->met() ? met : found->fit()->likelyMet() ? likely : none) += 1;
+    }
+    EXPECT_EQ(none, 1);
+    EXPECT_EQ(likely, 1);
+    EXPECT_EQ(met, 1);
 }
 
 TEST_F(WhatIfPanels, APlanOfAnotherQuestionSaysSo)
