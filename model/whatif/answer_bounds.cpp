@@ -35,6 +35,24 @@ void widen(Prediction& prediction, double reservedShare, double off = kOff)
     widenPeak(&PeakFigures::reservedBytesPeak, reservedShare, kSegmentBytes);
 }
 
+/// Fewer items need no more than was recorded, and more items no less, but for other algorithms. `least` and
+/// `most` as they were replayed, which may lie further out.
+void keepToRecorded(Prediction& prediction, const PeakFigures& least, const PeakFigures& most)
+{
+    const auto keep = [&](std::int64_t PeakFigures::*peak, double share, std::int64_t bytes) {
+        const std::int64_t recorded = prediction.recorded.*peak;
+        const std::int64_t room
+            = std::max(bytes, static_cast<std::int64_t>(static_cast<double>(recorded) * share));
+        if (prediction.batchAfter < prediction.batchBefore)
+            prediction.most.*peak = std::min(prediction.most.*peak, std::max(most.*peak, recorded) + room);
+        else
+            prediction.least.*peak = std::max(prediction.least.*peak, std::min(least.*peak, recorded) - room);
+    };
+    keep(&PeakFigures::requestedBytesPeak, kOff, 0);
+    keep(&PeakFigures::allocatedBytesPeak, kOff, 0);
+    keep(&PeakFigures::reservedBytesPeak, kReservedOff, kSegmentBytes);
+}
+
 /// Whether bounds lie so near to each other that a point between them is one: by what an answer with a point
 /// may be off.
 bool isPoint(const Prediction& prediction)
@@ -266,12 +284,18 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
             = say("an estimate: no recording has those sizes, for which libraries may take other algorithms");
 }
 
-void weighRoles(Prediction& prediction, const BatchSizes& sizes)
+void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes)
 {
     const bool told = sizes.evidence == WhatIfEvidence::Roles;
     if (!told || !isPoint(prediction))
         prediction.predicted.reset();
+    const PeakFigures least = prediction.least, most = prediction.most;
     widen(prediction, kReservedOff);
+    const bool isBatchAlone = !scenario.settings
+        && std::ranges::all_of(
+            scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Batch; });
+    if (isBatchAlone)
+        keepToRecorded(prediction, least, most);
     if (!told)
         prediction.reason = sizes.flag;
     else if (prediction.predicted)

@@ -13,8 +13,9 @@ namespace strata::model {
 /// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
 /// many.
 void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond);
-/// By what blocks are for.
-void weighRoles(Prediction& prediction, const BatchSizes& sizes);
+/// By what blocks are for. Where nothing but the batch is another, bounds do not lie on the other side of
+/// what was recorded.
+void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes);
 /// By what else was rewritten; after one of those, where sizes changed.
 void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites);
 

@@ -249,7 +249,7 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     if (sizes->evidence == WhatIfEvidence::Recordings)
         weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked));
     else
-        weighRoles(prediction, *sizes);
+        weighRoles(prediction, scenario, *sizes);
     weighRewrites(prediction, scenario, *rewrites);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
         prediction.reason = say("%1; a program that pads to a multiple of %2, as all recordings have it, "

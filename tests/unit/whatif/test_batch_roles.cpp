@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks of a training in a few events go with its batch, and how large that is.
+#include "model/analysis/replay.h"
 #include "model/trace/work.h"
 #include "model/whatif/batch.h"
 #include "model/whatif/batch_items.h"
+#include "model/whatif/predict.h"
 #include "tests/unit/analysis/training/trained.h"
+#include "tests/unit/whatif/made_training.h"
 
 #include <gtest/gtest.h>
 
@@ -163,6 +166,40 @@ TEST(BatchByRoles, IsBoundsWhereTheProgramDoesNotTell)
     for (std::size_t row = 0; row < sizes->likely.size(); ++row) {
         EXPECT_LE(sizes->least[row], sizes->likely[row]);
         EXPECT_GE(sizes->most[row], sizes->likely[row]);
+    }
+}
+
+/// Half the batch needs no more than was recorded, and twice as much no less, whatever is left open.
+TEST(BatchByRoles, BoundsDoNotLieBeyondWhatWasRecorded)
+{
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+        const auto trained = test::MadeTraining({ .seed = seed, .layers = 4 }).recorded();
+        const ReplayReport report = *checkReplay(trained->trace());
+        const Categories categories = trained->categories();
+        const RecordedRun run{ .trace = &trained->trace(),
+            .report = &report,
+            .steps = &trained->steps(),
+            .categories = &categories,
+            .batchItems = 8 };
+        const auto with = [&](const char* change) {
+            return *predict(
+                { run }, { .changes = { *Change::parse(change) }, .settings = {}, .capacityBytes = {} });
+        };
+        constexpr double kRoom = 0.016; // for other algorithms
+        std::int64_t last = 0;
+        for (const char* const less : { "batch=x0.125", "batch=x0.25", "batch=x0.5" }) {
+            const Prediction half = with(less);
+            EXPECT_FALSE(half.predicted);
+            EXPECT_LE(static_cast<double>(half.most.requestedBytesPeak),
+                static_cast<double>(half.recorded.requestedBytesPeak) * (1 + kRoom))
+                << less << ", " << seed;
+            EXPECT_GE(half.most.requestedBytesPeak, last);
+            last = half.most.requestedBytesPeak;
+        }
+        const Prediction twice = with("batch=x2");
+        EXPECT_GE(static_cast<double>(twice.least.requestedBytesPeak),
+            static_cast<double>(twice.recorded.requestedBytesPeak) * (1 - kRoom))
+            << seed;
     }
 }
 
