@@ -58,6 +58,20 @@ std::vector<Bucket> bucketsOf(const std::vector<Piece>& pieces, const std::vecto
     return full;
 }
 
+/// Where an operator that begins there returns.
+DeepMoment callEnd(const DeepStep& deep, const DeepMoment& begins)
+{
+    std::size_t open = 0;
+    for (std::uint32_t row = begins.row; row < deep.rows.size(); ++row) {
+        if (deep.rows[row].thread != deep.rows[begins.row].thread)
+            continue;
+        open += deep.rows[row].kind == DeepStep::Kind::Operator ? 1 : 0;
+        if (deep.rows[row].kind == DeepStep::Kind::Returns && --open == 0)
+            return { deep.rows[row].event, row };
+    }
+    return { deep.endEvent, DeepMoment::kLastRow };
+}
+
 class Spreading {
 public:
     Spreading(const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
@@ -102,34 +116,30 @@ public:
         return std::move(m_edits);
     }
 
-    /// Where gradients become parts of buckets, and their own blocks go.
+    /// Where gradients become parts of buckets, and their own blocks go: AccumulateGrad has taken them.
     [[nodiscard]] StepEdits views(const DeepStep& deep, const StepOwners& owners) const
     {
-        std::vector<DeepMoment> released; // of nodes that are done, in order
-        for (const StepOwners::Hold& hold : owners.holds)
-            if (hold.released)
-                released.push_back(*hold.released);
-        std::ranges::sort(released);
         StepEdits edits;
-        for (const std::uint32_t block : m_gradients) {
-            const EventIndex birth = m_trace.blocks().birth(BlockId::born(block));
-            if (birth < deep.beginEvent || birth >= deep.endEvent)
+        std::set<std::uint32_t> left = m_gradients;
+        for (const StepOwners::Take& take : owners.takes) {
+            const DeepStep::Row& row = deep.rows[take.at.row];
+            if (!row.name.valid()
+                || m_trace.recording().strings[row.name] != "torch::autograd::AccumulateGrad"
+                || left.erase(take.block) == 0)
                 continue;
-            const auto done = std::ranges::lower_bound(released, DeepMoment{ birth + 1, 0 });
-            const DeepMoment dies
-                = done == released.end() ? DeepMoment{ birth + 1, DeepMoment::kLastRow } : *done;
-            if (dies < recordedDeath(m_trace, block))
-                edits.changes.push_back({ block, dies, BlockRule::LetGo });
+            const DeepMoment dies = callEnd(deep, take.at);
+            if (dies < recordedDeath(m_trace, take.block))
+                edits.changes.push_back({ take.block, dies, BlockRule::LetGo });
         }
         return edits;
     }
 
 private:
-    void add(std::int64_t bytes, EventIndex born, EventIndex dies, std::uint32_t order)
+    void add(std::int64_t bytes, const RunEdits::Place& born, const RunEdits::Place& dies)
     {
         if (bytes <= 0)
             return;
-        m_edits.added.push_back({ bytes, m_like, 0, { born, 0, order }, { dies, 0, order } });
+        m_edits.added.push_back({ bytes, m_like, 0, born, dies });
         ++m_added.blocks;
         m_added.bytes = wrapAdd(m_added.bytes, bytes);
     }
@@ -158,13 +168,9 @@ private:
         std::vector<std::int64_t> sent; // of parts of more than one tensor; another is sent as it is
         for (const Bucket& part : parts)
             sent.push_back(part.pieces > 1 ? part.bytes : 0);
-        for (std::size_t i = 0; i < sent.size(); ++i) {
-            // Born behind the one two before it has gone: orders 2i and 2i + 3.
-            const std::size_t before = m_edits.added.size();
-            add(sent[i], m_made, m_made, static_cast<std::uint32_t>(2 * i));
-            if (m_edits.added.size() > before)
-                m_edits.added.back().dies.order = static_cast<std::uint32_t>(2 * i + 3);
-        }
+        for (std::size_t i = 0; i < sent.size(); ++i) // born behind the one two before it has gone
+            add(sent[i], { m_made, 0, static_cast<std::uint32_t>(2 * i) },
+                { m_made, 0, static_cast<std::uint32_t>(2 * i + 3) });
         m_order = static_cast<std::uint32_t>(2 * sent.size() + 4);
     }
 
@@ -179,17 +185,34 @@ private:
                 pieces.push_back(m_trained[row]);
             return pieces;
         };
-        const EventIndex rebuilt = secondForward();
+        using Place = RunEdits::Place;
+        constexpr Place kNever{ RunEdits::Added::kNever, 0, 0 };
+        const EventIndex forward = secondForward();
+        const Place made{ m_made, 0, m_order };
+        // Behind gradients that went into the first one. Those that are there are in the next ones before it
+        // goes.
+        const Place rebuilt{ forward, Place::kLast, 1 };
+        const Place gone{ forward, Place::kLast,
+            m_sharding.gradientsAreViews && hasGradientsAt(forward) ? 2u : 0u };
         for (const Bucket& bucket : bucketsOf(piecesIn(), { INT64_MAX }))
-            add(bucket.bytes, m_made, rebuilt < 0 ? RunEdits::Added::kNever : rebuilt, m_order);
-        if (rebuilt < 0)
+            add(bucket.bytes, made, forward < 0 ? kNever : gone);
+        if (forward < 0)
             return;
         std::ranges::stable_sort(order, {}, [&](std::size_t row) { return m_came[row]; });
         const std::vector<std::int64_t> limits = m_sharding.bucketBytes
             ? std::vector{ *m_sharding.bucketBytes }
             : std::vector{ kFirstBucketBytes, kBucketBytes };
         for (const Bucket& bucket : bucketsOf(piecesIn(), limits))
-            add(bucket.bytes, rebuilt, RunEdits::Added::kNever, m_order + 1);
+            add(bucket.bytes, rebuilt, kNever);
+    }
+
+    /// Steps that accumulate have gradients in their second forward.
+    [[nodiscard]] bool hasGradientsAt(EventIndex event) const
+    {
+        return std::ranges::any_of(m_gradients, [&](std::uint32_t block) {
+            return m_trace.blocks().birth(BlockId::born(block)) < event
+                && recordedDeath(m_trace, block).event >= event;
+        });
     }
 
     /// Where the model is called in the first forward behind a backward: before the first allocation of a
@@ -221,7 +244,7 @@ private:
     std::vector<Piece> m_trained;
     std::vector<EventIndex> m_came; // the first gradient of each
     std::set<std::uint32_t> m_gradients; // blocks
-    std::uint32_t m_order = 0;
+    std::uint32_t m_order = 0; // behind what is sent
     RunEdits m_edits;
     RuleUse m_added{ BlockRule::Communicated, 0, 0 };
 };

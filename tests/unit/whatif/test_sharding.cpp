@@ -23,10 +23,12 @@ using Role = wire::RoleKind;
 using Deep = DeepStep::Kind;
 
 /// Two layers of a weight (10 rows of 10) and a bias, and a vector of the model itself; each keeps one block
-/// for backward, which makes gradients. Four steps of SGD; the third is the deep one.
+/// for backward, which makes gradients. Four steps of SGD, of so many backwards each; the third is the deep
+/// one.
 class LayeredTraining {
 public:
-    explicit LayeredTraining(bool deep = true, const char* file = nullptr)
+    explicit LayeredTraining(bool deep = true, const char* file = nullptr, int backwards = 1)
+        : m_backwards(backwards)
     {
         for (int layer = 0; layer < 2; ++layer) {
             alloc('S', "weight" + std::to_string(layer), 400);
@@ -152,9 +154,8 @@ private:
         row(Deep::Saved, { to }, saved);
     }
 
-    void step()
+    void forward()
     {
-        alloc('F', "input", 64);
         const std::pair<std::string, std::string> model{ "Model", "Model" };
         row(Deep::Enters, { "input" }, wire::kNone, model);
         std::string from = "input";
@@ -168,17 +169,37 @@ private:
         }
         compute({ from, "scale" }, "out", 20, 2);
         row(Deep::Leaves, { "out" }, wire::kNone, model);
-        row(Deep::Unpacked, { "out" }, 2);
-        alloc('B', "scale.grad", 200);
-        row(Deep::Released, {}, 2);
-        free('B', "out");
-        for (int i = 1; i >= 0; --i) {
-            const std::string number = std::to_string(i);
-            row(Deep::Unpacked, { "out" + number }, static_cast<std::uint32_t>(i));
-            alloc('B', "weight" + number + ".grad", 400);
-            alloc('B', "bias" + number + ".grad", 40);
-            row(Deep::Released, {}, static_cast<std::uint32_t>(i));
-            free('B', "out" + number);
+    }
+
+    /// What a node of backward makes of what it saved. Gradients stay where there are none yet.
+    void differentiate(const std::string& out, std::uint32_t saved,
+        const std::vector<std::pair<std::string, std::int64_t>>& gradients, bool first)
+    {
+        const std::string suffix = first ? ".grad" : ".more";
+        row(Deep::Unpacked, { out }, saved);
+        for (const auto& [name, bytes] : gradients)
+            alloc('B', name + suffix, bytes);
+        row(Deep::Released, {}, saved);
+        free('B', out);
+        for (const auto& [name, bytes] : gradients) {
+            row(Deep::Operator, { name + suffix }, wire::kNone, { "torch::autograd::AccumulateGrad", "" });
+            row(Deep::Returns, {});
+            if (!first)
+                free('B', name + suffix);
+        }
+    }
+
+    void step()
+    {
+        alloc('F', "input", 64);
+        for (int backward = 0; backward < m_backwards; ++backward) {
+            forward();
+            differentiate("out", 2, { { "scale", 200 } }, backward == 0);
+            for (std::uint32_t layer = 2; layer-- > 0;) {
+                const std::string number = std::to_string(layer);
+                differentiate("out" + number, layer, { { "weight" + number, 400 }, { "bias" + number, 40 } },
+                    backward == 0);
+            }
         }
         const std::pair<const char*, std::int64_t> parameters[]
             = { { "weight0", 100 }, { "bias0", 10 }, { "weight1", 100 }, { "bias1", 10 }, { "scale", 50 } };
@@ -209,6 +230,7 @@ private:
     std::string m_text, m_letters;
     EventIndex m_event = 0, m_begins = 0;
     bool m_isDeep = false;
+    int m_backwards = 1;
     std::map<std::string, std::pair<std::uint64_t, std::int64_t>> m_blocks;
     std::vector<Listed> m_listed;
     std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> m_names;
@@ -273,9 +295,25 @@ TEST(DataParallel, AddsBucketsThatAreMadeAnew)
     EXPECT_NE(training.refusal("ddp=8,gradient_as_bucket_view=True").find("deep step"), std::string::npos);
     const LayeredTraining deep;
     const std::string views
-        = "+64 +100 +101 +20 +200 -200 -20 +400 +40 -400 -40 -101 +400 +40 -400 -40 -100 +8 -8 -64 ";
+        = "+64 +100 +101 +20 +200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 +8 -8 -64 ";
     EXPECT_EQ(deep.with("ddp=8,gradient_as_bucket_view=True"),
         parameters + "+1080 -1080 +1080 " + views + "-1080 +1080 " + views + views + views);
+}
+
+TEST(DataParallel, KeepsTheFirstBucketUntilGradientsThatAreViewsAreInTheNextOnes)
+{
+    const LayeredTraining training(true, nullptr, 2);
+    const std::string parameters = "+400 +40 +400 +40 +200 ";
+    const std::string first
+        = "+64 +100 +101 +20 +200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 ";
+    const std::string second
+        = "+100 +101 +20 +200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 +8 -8 -64 ";
+    EXPECT_EQ(training.with("ddp=8,gradient_as_bucket_view=True"),
+        parameters + "+1080 -1080 +1080 " + first + "+1080 -1080 " + second + first + second + first + second
+            + first + second);
+    // Else nothing of the first one is needed any more.
+    EXPECT_NE(training.with("ddp=8").find("-100 -1080 +1080 +100"), std::string::npos)
+        << training.with("ddp=8");
 }
 
 TEST(FullySharded, GathersAndReducesUnitByUnit)
