@@ -133,17 +133,21 @@ Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth g
                                                                        : bentAt(a, b, items, growth);
 }
 
-/// By how much blocks that both have are larger in the recording with more items, all together; below zero:
-/// they are smaller.
-std::int64_t moreWithMoreItems(
+/// What blocks that both have are smaller by, all together, in the recording with more items, where most that
+/// differ are; else 0: few items may well be computed in another way, which takes more.
+std::int64_t lessWithMoreItems(
     const BatchRecording& base, const BatchRecording& other, const AlignedRuns& aligned)
 {
-    std::int64_t more = 0;
+    std::int64_t more = 0, larger = 0;
     for (std::size_t row = 0; row < aligned.other.size(); ++row)
-        if (const std::uint32_t it = aligned.other[row]; it != AlignedRuns::kNone)
-            more += other.trace->blocks().requestedBytes.born[it]
+        if (const std::uint32_t it = aligned.other[row]; it != AlignedRuns::kNone) {
+            const std::int64_t by = other.trace->blocks().requestedBytes.born[it]
                 - base.trace->blocks().requestedBytes.born[row];
-    return other.items > base.items ? more : -more;
+            more += by;
+            larger += by > 0 ? 1 : by < 0 ? -1 : 0;
+        }
+    const bool isTheOther = other.items > base.items;
+    return (isTheOther ? larger : -larger) < 0 ? std::max<std::int64_t>(0, isTheOther ? -more : more) : 0;
 }
 
 } // namespace
@@ -171,11 +175,11 @@ Result<BatchSizes> batchByRecordings(
             say("record the same program, as many steps, with nothing but the batch, or the length of its "
                 "sequences, changed"));
     for (std::size_t other = 0; other < aligned.size(); ++other)
-        if (const std::int64_t more = moreWithMoreItems(base, recordings[other + 1], aligned[other]);
-            more < 0)
+        if (const std::int64_t less = lessWithMoreItems(base, recordings[other + 1], aligned[other]);
+            less > 0)
             return fail(Error::Kind::Refused,
                 say("the recording that has more of what changes asks for less: %1 in all its blocks",
-                    asBytes(-more)),
+                    asBytes(less)),
                 say("say what FILE has, and then each --with, in their order; nothing else may be changed"));
 
     BatchSizes sizes;

@@ -23,12 +23,13 @@ std::int64_t bentBytes(std::int64_t items)
 
 /// A program whose blocks have 4096 bytes, 300 for each item, and what bends.
 struct Program {
-    explicit Program(std::int64_t items, bool more = false)
+    explicit Program(std::int64_t items, bool more = false, std::int64_t fixed = 4096)
     {
-        std::string text = "segment_alloc 0x100000 2097152\nalloc 0x100000 4096\n";
+        std::string text = "segment_alloc 0x100000 2097152\n";
         const auto alloc = [&](std::int64_t address, std::int64_t bytes) {
             text += "alloc " + std::to_string(address) + " " + std::to_string(bytes) + "\n";
         };
+        alloc(0x100000, fixed);
         alloc(0x110000, 300 * items);
         alloc(0x120000, bentBytes(items));
         if (more)
@@ -206,6 +207,9 @@ TEST(BatchByRecordings, NamesNumbersInAnotherOrder)
         EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
         EXPECT_NE(refused.error().text().find("asks for less"), std::string::npos);
     }
+    // One item, computed in a way that takes more: most blocks are smaller all the same.
+    const Program one(1, false, 40960);
+    EXPECT_TRUE(batchByRecordings({ two.with(2), four.with(4), one.with(1) }, 6));
 }
 
 TEST(PredictBatch, OfRecordingsThatDifferLiesBetweenWhatBothDo)
