@@ -27,7 +27,8 @@ enum ExitCode : int {
 struct ProgramWords {
     std::string example; ///< a whole command line that is right
     bool required = true;
-    std::vector<std::string> words; ///< read before Command::check()
+    model::Sentence beside = {}; ///< what to do with a file that is none of our words; empty: nothing
+    std::vector<std::string> words = {}; ///< read before Command::check()
 };
 
 /// One command of `strata`: declares its options, is filled with them, runs once. What it prints goes to

@@ -151,8 +151,13 @@ private:
         if (extras.front().starts_with("-"))
             return inCommand(model::say("there is no option '%1'", extras.front()), help);
         const ProgramWords* const program = m_command.programWords();
+        std::error_code ignored;
+        const bool isFile = std::filesystem::is_regular_file(extras.front(), ignored);
         return inCommand(model::say("unexpected argument '%1'", extras.front()),
-            program ? model::say("a command goes behind --, as in %1", program->example) : help);
+            program == nullptr ? help
+                : isFile && !program->beside.empty()
+                ? program->beside
+                : model::say("a command goes behind --, as in %1", program->example));
     }
 
     Command& m_command;

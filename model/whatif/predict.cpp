@@ -6,6 +6,7 @@
 #include "model/trace/frames.h"
 #include "model/whatif/answer_bounds.h"
 #include "model/whatif/lacks.h"
+#include "model/whatif/predicted_bounds.h"
 #include "model/whatif/rewrites.h"
 #include "model/whatif/run_replay.h"
 #include "model/whatif/step_edits.h"
@@ -445,6 +446,8 @@ Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
     auto prediction = answerOf(runs, scenario, progress);
+    if (prediction)
+        weighTold(*prediction, runs);
     if (prediction)
         prediction->atLeastBytes
             = leastBytesOf(*runs[prediction->recording].trace, scenario, prediction->least);

@@ -19,6 +19,7 @@ namespace info {
 inline constexpr const char* kMinor = "minor"; ///< of the format
 inline constexpr const char* kCreator = "creator";
 inline constexpr const char* kFormat = "format"; ///< for people, of the file that it was converted from
+inline constexpr const char* kPredicted = "predicted"; ///< a JSON object: how far a prediction may be off
 inline constexpr const char* kSimulated = "simulated"; ///< kYes: recorded on a simulated device
 
 inline constexpr const char* kTruncationOffset = "truncation.offset";

@@ -98,6 +98,8 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
         { { "dryrun" }, "strata: dryrun: no command: put it behind --, as in strata dryrun -- " },
         { { "dryrun", "--json", "--" }, "strata: dryrun: no command: put it behind --" },
         { { "dryrun", "record" }, "strata: dryrun: unexpected argument 'record': a command goes behind --" },
+        { { "whatif", kPlain, "record" }, "unexpected argument 'record': a command goes behind --" },
+        { { "whatif", kPlain, "--with", kPlain, kPlain }, "': each further recording goes behind a --with" },
     };
     for (const auto& [arguments, expected] : mistakes) {
         const Ran ran = strata(arguments);

@@ -274,6 +274,31 @@ TEST(WhatIf, WritesThePredictedRun)
     EXPECT_EQ(strata({ "whatif", base, "-o", folder.path() / "run.txt" }).code, 2);
 }
 
+// What is asked of a predicted run is as far off as the prediction was.
+TEST(WhatIf, OfAPredictedRunIsNoMoreCertain)
+{
+    const TemporaryDirectory folder;
+    const std::string predicted = folder.path() / "predicted.strata";
+    const json first = strata({ "whatif", dataFile("versions/torch2.15_plain.pickle.gz"), "--change",
+                                  "batch=x2", "--batch-of", "8", "-o", predicted, "--json" })
+                           .json();
+    ASSERT_TRUE(first["devices"][0]["predicted"].is_null());
+    const json itself = strata({ "whatif", predicted, "--json" }).json();
+    EXPECT_EQ(itself["evidence"], first["evidence"]);
+    EXPECT_EQ(itself["devices"][0]["interval"], first["devices"][0]["interval"]);
+    EXPECT_TRUE(itself["devices"][0]["predicted"].is_null());
+    EXPECT_EQ(itself["devices"][0]["reason"],
+        "bounds alone: the recording is itself a prediction of strata whatif");
+    // ... and no less where its settings are others, or it is written once more.
+    const json more = strata({ "whatif", predicted, "--set", "expandable_segments:True", "-o",
+                                 folder.path() / "more.strata", "--json" })
+                          .json();
+    EXPECT_EQ(more["evidence"], first["evidence"]);
+    EXPECT_FALSE(more["devices"][0]["exact"]);
+    EXPECT_EQ(
+        strata({ "whatif", folder.path() / "more.strata", "--json" }).json()["evidence"], first["evidence"]);
+}
+
 TEST(WhatIf, RunsAProgramOnlyWhenAskedTo)
 {
     const auto said = [](std::vector<std::string> more) {

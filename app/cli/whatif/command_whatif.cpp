@@ -17,6 +17,7 @@
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/predict.h"
+#include "model/whatif/predicted_bounds.h"
 #include "model/whatif/predicted_recording.h"
 #include "model/whatif/recorded_calls.h"
 #include "model/whatif/run_replay.h"
@@ -45,6 +46,7 @@ public:
         m_program.example = "strata whatif run.strata --change batch=x2 --batch-of 8 --confirm -- python "
                             "train.py --batch {BATCH}";
         m_program.required = false;
+        m_program.beside = say("each further recording goes behind a --with of its own");
     }
 
     ProgramWords* programWords() override { return &m_program; }
@@ -439,6 +441,7 @@ private:
         auto recording = model::predictedRecording(recorded, m_scenario, prediction.run.get());
         if (!recording)
             return model::Failure(recording.error());
+        model::tellBounds(**recording, prediction);
         const auto session = model::Session::fromRecording(std::move(*recording));
         if (!session)
             return model::Failure(session.error());

@@ -7,7 +7,9 @@
 #include "model/session/session.h"
 #include "model/trace/roles.h"
 #include "model/whatif/predict.h"
+#include "model/whatif/predicted_bounds.h"
 #include "model/whatif/run_replay.h"
+#include "model/wire/info.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
 
@@ -272,6 +274,55 @@ TEST(PredictedRecording, OfMemoryOfBeforeIsRefused)
     const auto refused = predictedRecording({ .trace = &*trace, .report = &*report }, {}, nullptr);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
+}
+
+TEST(PredictedBounds, WidenWhatIsMadeOfThem)
+{
+    const test::MadeRecording made = test::makeRun(programs().front());
+    const auto recording = std::make_unique<Recording>(made.session->recording());
+    const auto trace = DeviceTrace::build(*recording, recording->devices.front(), {});
+    const auto report = checkReplay(*trace);
+    ASSERT_TRUE(trace && report && report->exact());
+    const std::vector<RecordedRun> runs{ { .trace = &*trace, .report = &*report } };
+    const PeakFigures own = recordedPeaks(runs.front());
+    const auto asked = [&] { return predict(runs, {}).value(); };
+    ASSERT_TRUE(asked().exact);
+
+    Prediction told;
+    told.predicted = own;
+    told.least = { own.requestedBytesPeak / 2, own.allocatedBytesPeak, own.reservedBytesPeak };
+    told.most = { own.requestedBytesPeak, own.allocatedBytesPeak * 3, own.reservedBytesPeak };
+    told.evidence = WhatIfEvidence::Windows;
+    tellBounds(*recording, told);
+    EXPECT_FALSE(asked().exact);
+    EXPECT_EQ(asked().predicted, own);
+    EXPECT_EQ(asked().least, told.least);
+    EXPECT_EQ(asked().most, told.most);
+    EXPECT_EQ(asked().evidence, WhatIfEvidence::Windows);
+    told.predicted.reset();
+    tellBounds(*recording, told);
+    EXPECT_FALSE(asked().predicted);
+
+    // What was exact is.
+    told.exact = true;
+    tellBounds(*recording, told);
+    EXPECT_TRUE(asked().exact);
+    // What cannot be widens nothing.
+    for (const char* const wrong : { R"({"reserved_bytes_peak":[9,1]})", R"({"reserved_bytes_peak":[-1,9]})",
+             R"({"reserved_bytes_peak":"much","point":1,"evidence":7})",
+             R"({"reserved_bytes_peak":[1.5,9]})" }) {
+        recording->facts[wire::info::kPredicted] = wrong;
+        EXPECT_EQ(asked().least, own) << wrong;
+        EXPECT_EQ(asked().most, own) << wrong;
+        EXPECT_EQ(asked().evidence, WhatIfEvidence::Replay) << wrong;
+        EXPECT_FALSE(asked().exact) << wrong;
+    }
+    for (const char* const none : { "", "[]", "{" }) {
+        recording->facts[wire::info::kPredicted] = none;
+        EXPECT_TRUE(asked().exact) << none;
+    }
+    recording->facts[wire::info::kPredicted] = R"({"reserved_bytes_peak":[0,9223372036854775807]})";
+    EXPECT_GT(asked().most.reservedBytesPeak, own.reservedBytesPeak);
 }
 
 } // namespace strata::model
