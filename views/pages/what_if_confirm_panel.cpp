@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/what_if_confirm_panel.h"
 
+#include "model/whatif/python_changes.h"
 #include "model/whatif/recorded_calls.h"
 #include "model/wire/info.h"
 #include "views/models/dry_run_job.h"
@@ -225,6 +226,17 @@ QString WhatIfConfirmPanel::whyNot() const
         own != scenario.changes.end())
         return tr("Nobody but you can write %1 into the program: edit it, and record it again.")
             .arg(text::utf8(own->text));
+    const model::DeviceTrace& trace = *m_whatIf.device()->trace;
+    const model::Change* const ofPython = model::changeOfPython(trace, scenario);
+    const bool isByHand
+        = ofPython != nullptr && !std::ranges::all_of(scenario.changes, model::isToldWithoutModules);
+    if (isByHand || (ofPython != nullptr && way() == Program))
+        return (isByHand
+                ? tr("%1 is made from outside in programs of Python alone, and this one is in C++: write "
+                     "it there, and record it again.")
+                : tr("%1 is made from outside in programs of Python alone, and this one is in C++: "
+                     "confirm it by recorded calls."))
+            .arg(text::utf8(ofPython->text));
     if (way() == Program) {
         const auto alone = std::ranges::find_if(scenario.changes, &model::Change::isToldByCallsAlone);
         return alone == scenario.changes.end()
@@ -235,7 +247,7 @@ QString WhatIfConfirmPanel::whyNot() const
     for (const model::Change& change : scenario.changes)
         if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));
-    const auto list = model::callListOf(*m_whatIf.device()->trace);
+    const auto list = model::callListOf(trace);
     if (list)
         return {};
     QString what = text::said(list.error().what);

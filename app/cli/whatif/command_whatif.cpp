@@ -8,7 +8,6 @@
 #include "app/cli/training_option.h"
 #include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
-#include "app/cli/whatif/python_changes.h"
 #include "app/cli/whatif/report.h"
 #include "app/cli/whatif/taken_recording.h"
 #include "app/launch/command.h"
@@ -19,6 +18,7 @@
 #include "model/whatif/predict.h"
 #include "model/whatif/predicted_bounds.h"
 #include "model/whatif/predicted_recording.h"
+#include "model/whatif/python_changes.h"
 #include "model/whatif/recorded_calls.h"
 #include "model/whatif/run_replay.h"
 
@@ -393,7 +393,7 @@ private:
     [[nodiscard]] model::Sentence hintToRun(const DeviceTrace& trace, model::Sentence hint) const
     {
         const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
-        const bool isCpp = needsPython(trace, m_scenario);
+        const bool isCpp = model::changeOfPython(trace, m_scenario) != nullptr;
         const std::string text = hint.text();
         const auto asks = [&](std::string_view what) { return text.find(what) != text.npos; };
         if ((alone == m_scenario.changes.end() && !isCpp)

@@ -5,7 +5,6 @@
 #include "app/cli/dryrun/change.h"
 #include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/run.h"
-#include "app/cli/whatif/python_changes.h"
 #include "app/launch/command.h"
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
@@ -13,6 +12,7 @@
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
 #include "model/whatif/lacks.h"
+#include "model/whatif/python_changes.h"
 #include "model/whatif/recorded_calls.h"
 #include "model/wire/info.h"
 
@@ -38,6 +38,18 @@ using model::say;
 constexpr std::string_view kBatch = "{BATCH}", kSequence = "{SEQUENCE}";
 constexpr double kMostReservedOff = 0.015; // of what is confirmed by calls
 constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
+
+/// Of a program in C++, with a change that nobody makes there.
+Error refusedInCpp(const model::Scenario& scenario)
+{
+    const model::Change& change = *std::ranges::find_if(scenario.changes, model::isMadeInPython);
+    return { .kind = Error::Kind::Refused,
+        .what = say("--change %1 is made in programs of Python alone, and this one is in C++", change.text),
+        .hint = std::ranges::all_of(scenario.changes, model::isToldWithoutModules)
+            ? say("leave out what stands behind --: --confirm alone makes the calls of a deep step again so")
+            : model::hintToWriteByHand(),
+        .where = {} };
+}
 
 std::string factOf(const model::Recording& recording, std::string_view key)
 {
@@ -501,13 +513,13 @@ void holdAgainst(std::int64_t otherBytes, std::vector<Confirmed>& confirmed)
 /// Refused: what calls do not tell, before any are made.
 model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Scenario& scenario)
 {
-    const bool isCpp = needsPython(trace, scenario);
+    const bool isCpp = model::changeOfPython(trace, scenario) != nullptr;
     for (const model::Change& change : scenario.changes)
         if (!model::isToldByCalls(change))
             return model::fail(Error::Kind::Refused,
                 say("calls do not tell what --change %1 comes to", change.text),
                 say("run the program itself, with --confirm -- COMMAND"));
-        else if (isCpp && !isToldWithoutModules(change))
+        else if (isCpp && !model::isToldWithoutModules(change))
             return model::fail(Error::Kind::Refused,
                 say("calls of a program in C++ do not tell what --change %1 comes to: they tell of no "
                     "modules",
@@ -522,7 +534,7 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
 {
     const bool byCalls = asked.command.empty();
     const model::DeviceTrace& trace = *asked.devices.front().trace;
-    if (!byCalls && needsPython(trace, scenario)) // else the program would run twice to say so
+    if (!byCalls && model::changeOfPython(trace, scenario) != nullptr) // else it would run twice to say so
         return model::Failure(refusedInCpp(scenario));
     if (const auto can = byCalls ? checkCalls(trace, scenario) : model::Result<void>(); !can)
         return model::Failure(can.error());

@@ -52,11 +52,15 @@ QString fakeStrata(const QTemporaryDir& folder, const QByteArray& script)
 
 class WhatIfConfirm : public test::DeepWhatIfPage {
 protected:
-    /// Such a training whose deep step tells calls, as a file.
-    [[nodiscard]] QString writeCalls(const char* name)
+    /// Such a training whose deep step tells calls, as a file. `isCpp`: its program is in C++.
+    [[nodiscard]] QString writeCalls(const char* name, bool isCpp = false)
     {
         const auto trained = makeDeep();
         model::Recording& recording = trained->recording();
+        if (isCpp)
+            static_cast<void>(recording.stacks.internFrame(
+                { recording.strings.intern("/u/train"), recording.strings.intern("main"), 7,
+                    recording.strings.intern(R"({"build_id": "ab", "offset": "0x10"})") }));
         recording.facts["command"] = "train";
         recording.parts.get<model::CallLists>().lists.push_back(test::makeCallList(recording));
         QString path = m_folder.filePath(QString::fromLatin1(name));
@@ -223,6 +227,32 @@ TEST_F(WhatIfConfirm, WhatNobodyRunsIsNotToBeConfirmed)
             || hint.contains(QStringLiteral("--with")) || hint.contains(QStringLiteral("--sequence-of")))
             << qPrintable(hint);
     }
+}
+
+TEST_F(WhatIfConfirm, AProgramInCppIsNotRunWithWhatIsMadeInPython)
+{
+    ASSERT_NO_FATAL_FAILURE(open(writeCalls("cpp.strata", true)));
+    m_page.setBelow(WhatIfPage::Confirm);
+    ASSERT_NO_FATAL_FAILURE(ask("amp=bf16"));
+    confirm().setWay(WhatIfConfirmPanel::Program);
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().endsWith(QStringLiteral("in C++: confirm it by recorded calls.")))
+        << qPrintable(confirm().stateText());
+    confirm().setWay(WhatIfConfirmPanel::Calls);
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
+    // Calls of C++ tell of no modules.
+    for (const auto way : { WhatIfConfirmPanel::Calls, WhatIfConfirmPanel::Program }) {
+        confirm().setWay(way);
+        ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Block"));
+        EXPECT_FALSE(confirm().runButton().isEnabled());
+        EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("write it there")))
+            << qPrintable(confirm().stateText());
+    }
+    // Its own batch it is told.
+    m_page.card<WhatIfBatchCard>().recorded().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(ask("batch=16"));
+    QTest::keyClicks(&confirm().command(), QStringLiteral(" {BATCH}"));
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
 }
 
 TEST_F(WhatIfConfirm, AConfirmationThatRunsIsTheOneThatIsShown)
