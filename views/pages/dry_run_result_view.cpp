@@ -306,8 +306,9 @@ void DryRunResultView::addChanged(QVBoxLayout& column)
         { text::count(changed.allocations()) },
         { (more > 0 ? QStringLiteral("+") : QString()) + text::count(more) } });
     const auto fits = [&](const DryRunFigures& run) {
-        return FigureGrid::Cell{ run.fits() ? tr("fits") : tr("does not fit"), {},
-            run.fits() ? QColor() : m_palette[Role::Bad] };
+        const bool isGood = run.fits() && run.exitStatus == 0;
+        const QString said = isGood ? tr("fits") : run.fits() ? tr("failed") : tr("does not fit");
+        return FigureGrid::Cell{ said, {}, isGood ? QColor() : m_palette[Role::Bad] };
     };
     grid.addRow({ { tr("on %1").arg(m_result.device), {}, {}, true }, fits(base), fits(changed), {} });
     part->addLayout(grid.layout());

@@ -87,12 +87,12 @@ std::string headline(const DryRunReport& report)
     return fmt::format("{} on a simulated {}\n", out, run.device);
 }
 
-std::string failureText(const DryRun& run)
+std::string failureText(const DryRun& run, std::string_view who = "The command")
 {
     std::string out;
     if (run.exitStatus != 0 && !run.processes.empty())
         out += fmt::format(
-            "The command {}: the figures are of what it did until then.\n", endText(run.exitStatus));
+            "{} {}: its figures are of what it did until then.\n", who, endText(run.exitStatus));
     if (run.failure && run.exitStatus != 0)
         out += fmt::format("{}{}: {}\n", run.failure->where.empty() ? "" : run.failure->where + ": ",
             run.failure->kind, run.failure->what.substr(0, run.failure->what.find('\n')));
@@ -202,10 +202,12 @@ std::string changedText(const DryRunReport& report)
         out += (devices.size() > 1 ? device.where + "\n" : "") + changedRows(device.base, device.changed);
     if (devices.size() > 1)
         out += "all devices\n";
-    out += fmt::format(
-        "  {:<18}{:>12}{:>12}\n", "fits", base.fits() ? "yes" : "no", changed.fits() ? "yes" : "no");
+    const auto fits = [](const DryRun& run) {
+        return !run.fits() ? "no" : run.exitStatus == 0 ? "yes" : "failed";
+    };
+    out += fmt::format("  {:<18}{:>12}{:>12}\n", "fits", fits(base), fits(changed));
     if (changed.exitStatus != 0)
-        out += failureText(changed);
+        out += failureText(changed, "The changed program");
     return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a dry run of several GPUs tells of each.
+// What a dry run tells of each of several GPUs, and of a changed program.
 #include "app/cli/dryrun/report.h"
 
 #include <gtest/gtest.h>
@@ -72,6 +72,16 @@ TEST(DryRunReport, NamesNoGpuWhereThereIsOne)
     EXPECT_TRUE(has(text, "At the peak of requested bytes, by line\n")) << text;
     EXPECT_TRUE(has(text, "difference\n  peak requested        70.0 MiB    60.0 MiB")) << text;
     EXPECT_FALSE(has(text, "all devices"));
+}
+
+TEST(DryRunReport, SaysOfAChangedProgramThatItFailed)
+{
+    DryRunReport report = reportOf({ 70 * kMiB }, { 60 * kMiB });
+    EXPECT_TRUE(has(dryRunText(report), "  fits                       yes         yes\n"))
+        << dryRunText(report);
+    report.changed->exitStatus = 1;
+    const std::string text = dryRunText(report);
+    EXPECT_TRUE(has(text, "  fits                       yes      failed\nThe changed program ")) << text;
 }
 
 TEST(DryRunReport, TellsOfAGpuThatOneRunAloneUses)
