@@ -182,8 +182,19 @@ def optimizer_on_host():
 
 def other_type(name):
     """Parameters and buffers are of another type as they come to the GPU, before an optimizer has them; floating inputs of the outermost
-    modules that have any become so in place, as people write x = x.to(dtype) before the call."""
+    modules that have any become so in place, as people write x = x.to(dtype) before the call. Nothing scales losses: PyTorch unscales
+    no gradients of 16 bits."""
     counts = {"modules": 0}
+
+    def patch_scaler(module):
+        made = module.GradScaler.__init__
+
+        @functools.wraps(made)
+        def make(self, *arguments, **options):
+            bound = inspect.signature(made).bind(self, *arguments, **options)
+            bound.arguments["enabled"] = False
+            made(*bound.args, **bound.kwargs)
+        module.GradScaler.__init__ = make
 
     def patch_module(module):
         import torch
@@ -245,7 +256,7 @@ def other_type(name):
 
     def at_end():
         return None if counts["modules"] else f"--change dtype={name}: no module of the program has floating parameters or buffers on a GPU"
-    return {"torch.nn.modules.module": patch_module}, at_end
+    return {"torch.nn.modules.module": patch_module, "torch.amp.grad_scaler": patch_scaler}, at_end
 
 
 def without_checkpointing():

@@ -12,8 +12,11 @@ recorded, leads back to the new type.
 """
 import torch
 
+from replay_rows import CALL, NotKnown
+
 NAMES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 CODES = {torch.float16: 5, torch.float32: 6, torch.float64: 7, torch.bfloat16: 15}
+UNSCALES = "aten::_amp_foreach_non_finite_check_and_unscale"
 RECURRENT = ("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu")
 MOST_TRIALS = 400
 BACKWARD = 4  # a kind of rows
@@ -93,6 +96,9 @@ class Types:
         if not count:
             raise RuntimeError("its calls do not tell which tensors are parameters")
         self.base = max(count, key=count.get)
+        if any(row[0] == CALL and row[2].startswith(UNSCALES) for row in rows):
+            raise NotKnown("a GradScaler among them unscales no gradients of 16 bits",
+                           "run the program itself, with --confirm -- COMMAND, which is without it then")
         self.follow, self.is_trial = set(document.get("follow", ())), bool(document.get("trial"))
         self.named = {}  # of rows that name the type: which argument
         for index, (kind, _, name, detail, _, _) in enumerate(rows):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--bf16] [--checkpoint] [--offload] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
+usage: program_change.py [--amp] [--bf16] [--scaler] [--checkpoint] [--offload] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
 """
 import argparse
 import contextlib
@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 parser = argparse.ArgumentParser()
 parser.add_argument("--amp", action="store_true")
 parser.add_argument("--bf16", action="store_true")
+parser.add_argument("--scaler", action="store_true", help="scales losses, where the program is not in bf16")
 parser.add_argument("--checkpoint", action="store_true")
 parser.add_argument("--offload", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
@@ -108,6 +109,7 @@ net, other = (spread(model) for model in (typed(Net(320, 1000)).cuda(), typed(Ne
 criterion = nn.CrossEntropyLoss()
 optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
 second = OPTIMIZERS[arguments.optimizer](other.parameters())
+scaler = torch.amp.GradScaler("cuda", 2.0**10, enabled=not arguments.bf16) if arguments.scaler else None
 for step in range(3):
     if arguments.loop == "gan":
         noise = typed(torch.randn(64, 96, device="cuda"))
@@ -121,8 +123,13 @@ for step in range(3):
         x = typed(x)
         with forward():
             loss = criterion(net(x), y) / 2
-        loss.backward()
-    optimizer.step()
+        (scaler.scale(loss) if scaler else loss).backward()
+    if scaler:
+        scaler.unscale_(optimizer)
+        scaler.step(optimizer)
+        scaler.update()
+    else:
+        optimizer.step()
     optimizer.zero_grad()
     if arguments.loop == "evaluate":
         net.eval()
