@@ -182,8 +182,8 @@ def optimizer_on_host():
 
 def other_type(name):
     """Parameters and buffers are of another type as they come to the GPU, before an optimizer has them; floating inputs of the outermost
-    modules that have any become so in place, as people write x = x.to(dtype) before the call. Nothing scales losses: PyTorch unscales
-    no gradients of 16 bits."""
+    modules that have any become so in place, as people write x = x.to(dtype) before the call. Nothing scales losses: torch.amp.GradScaler
+    unscales no gradients of 16 bits."""
     counts = {"modules": 0}
 
     def patch_scaler(module):

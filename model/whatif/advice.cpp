@@ -2,6 +2,7 @@
 #include "model/whatif/advice.h"
 
 #include "model/whatif/alternatives.h"
+#include "model/whatif/predicted_bounds.h"
 #include "model/whatif/run_replay.h"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
             return std::vector<Advice>{};
         ordered.order = *order;
     }
-    const std::int64_t recorded = recordedPeaks(ordered).reservedBytesPeak;
+    const std::int64_t recorded = standsBytesPeak(ordered.trace->recording(), recordedPeaks(ordered));
     std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
     const bool isTight = needsRoom(ordered, recorded);
     std::vector<Scenario> all = alternativesTo(ordered);

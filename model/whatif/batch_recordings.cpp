@@ -133,21 +133,22 @@ Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth g
                                                                        : bentAt(a, b, items, growth);
 }
 
-/// What blocks that both have are smaller by, all together, in the recording with more items, where most that
-/// differ are; else 0: few items may well be computed in another way, which takes more.
-std::int64_t lessWithMoreItems(
-    const BatchRecording& base, const BatchRecording& other, const AlignedRuns& aligned)
+/// Of the blocks that both have and that differ.
+struct Differing {
+    std::int64_t larger = 0, smaller = 0; ///< in the recording with more items
+};
+
+Differing differingOf(const BatchRecording& base, const BatchRecording& other, const AlignedRuns& aligned)
 {
-    std::int64_t more = 0, larger = 0;
+    Differing differing;
     for (std::size_t row = 0; row < aligned.other.size(); ++row)
         if (const std::uint32_t it = aligned.other[row]; it != AlignedRuns::kNone) {
-            const std::int64_t by = other.trace->blocks().requestedBytes.born[it]
-                - base.trace->blocks().requestedBytes.born[row];
-            more += by;
-            larger += by > 0 ? 1 : by < 0 ? -1 : 0;
+            const std::int64_t before = base.trace->blocks().requestedBytes.born[row];
+            const std::int64_t after = other.trace->blocks().requestedBytes.born[it];
+            if (before != after)
+                ++((after > before) == (other.items > base.items) ? differing.larger : differing.smaller);
         }
-    const bool isTheOther = other.items > base.items;
-    return (isTheOther ? larger : -larger) < 0 ? std::max<std::int64_t>(0, isTheOther ? -more : more) : 0;
+    return differing;
 }
 
 } // namespace
@@ -175,11 +176,13 @@ Result<BatchSizes> batchByRecordings(
             say("record the same program, as many steps, with nothing but the batch, or the length of its "
                 "sequences, changed"));
     for (std::size_t other = 0; other < aligned.size(); ++other)
-        if (const std::int64_t less = lessWithMoreItems(base, recordings[other + 1], aligned[other]);
-            less > 0)
+        // Few items may be computed in another way, which takes more: what most blocks do tells.
+        if (const Differing blocks = differingOf(base, recordings[other + 1], aligned[other]);
+            blocks.smaller > blocks.larger)
             return fail(Error::Kind::Refused,
-                say("the recording that has more of what changes asks for less: %1 in all its blocks",
-                    asBytes(less)),
+                say("the recording that has more of what changes has smaller blocks: %1 of the %2 that "
+                    "differ",
+                    asCount(blocks.smaller), asCount(blocks.smaller + blocks.larger)),
                 say("say what FILE has, and then each --with, in their order; nothing else may be changed"));
 
     BatchSizes sizes;

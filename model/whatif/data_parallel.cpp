@@ -31,6 +31,7 @@ struct Piece {
 struct Bucket {
     std::int64_t bytes = 0;
     std::size_t pieces = 0, first = 0; ///< how many, and the place of the first one
+    std::uint32_t type = 0; ///< of all of them
 };
 
 /// compute_bucket_assignment_by_size(): of each type one is filled until it holds the limit of its turn; in
@@ -42,8 +43,10 @@ std::vector<Bucket> bucketsOf(const std::vector<Piece>& pieces, const std::vecto
     std::map<std::uint32_t, std::size_t> turns;
     for (std::size_t place = 0; place < pieces.size(); ++place) {
         Bucket& bucket = open[pieces[place].type];
-        if (bucket.pieces++ == 0)
+        if (bucket.pieces++ == 0) {
             bucket.first = place;
+            bucket.type = pieces[place].type;
+        }
         bucket.bytes = wrapAdd(bucket.bytes, pieces[place].bytes);
         std::size_t& turn = turns[pieces[place].type];
         if (bucket.bytes >= limits[turn]) {
@@ -58,18 +61,33 @@ std::vector<Bucket> bucketsOf(const std::vector<Piece>& pieces, const std::vecto
     return full;
 }
 
-/// Where an operator that begins there returns.
-DeepMoment callEnd(const DeepStep& deep, const DeepMoment& begins)
+/// A call of AccumulateGrad, which takes a new gradient and keeps it, or a copy of it that it makes.
+struct GradientCall {
+    DeepMoment begins, ends;
+};
+
+/// In the order in which they begin; those that return. O(rows).
+std::vector<GradientCall> gradientCallsIn(const DeepStep& deep, const StringTable& strings)
 {
-    std::size_t open = 0;
-    for (std::uint32_t row = begins.row; row < deep.rows.size(); ++row) {
-        if (deep.rows[row].thread != deep.rows[begins.row].thread)
-            continue;
-        open += deep.rows[row].kind == DeepStep::Kind::Operator ? 1 : 0;
-        if (deep.rows[row].kind == DeepStep::Kind::Returns && --open == 0)
-            return { deep.rows[row].event, row };
+    std::vector<GradientCall> all;
+    std::map<std::uint32_t, std::vector<std::size_t>> open; // by thread, those that have not returned
+    constexpr std::size_t kOther = SIZE_MAX;
+    for (std::uint32_t index = 0; index < deep.rows.size(); ++index) {
+        const DeepStep::Row& row = deep.rows[index];
+        std::vector<std::size_t>& calls = open[row.thread];
+        if (row.kind == DeepStep::Kind::Operator) {
+            const bool isOne = row.name.valid() && strings[row.name] == "torch::autograd::AccumulateGrad";
+            calls.push_back(isOne ? all.size() : kOther);
+            if (isOne)
+                all.push_back({ { row.event, index }, kNeverInStep });
+        } else if (row.kind == DeepStep::Kind::Returns && !calls.empty()) {
+            if (calls.back() != kOther)
+                all[calls.back()].ends = { row.event, index };
+            calls.pop_back();
+        }
     }
-    return { deep.endEvent, DeepMoment::kLastRow };
+    std::erase_if(all, [](const GradientCall& one) { return one.ends == kNeverInStep; });
+    return all;
 }
 
 class Spreading {
@@ -103,7 +121,7 @@ public:
                 continue;
             EventIndex& came = m_came[row->second];
             came = std::min(came, m_trace.blocks().birth(placed.block));
-            m_gradients.insert(static_cast<std::uint32_t>(placed.block.row()));
+            m_gradients.emplace(static_cast<std::uint32_t>(placed.block.row()), m_trained[row->second].type);
         }
     }
 
@@ -116,21 +134,59 @@ public:
         return std::move(m_edits);
     }
 
-    /// Where gradients become parts of buckets, and their own blocks go: AccumulateGrad has taken them.
-    [[nodiscard]] StepEdits views(const DeepStep& deep, const StepOwners& owners) const
+    /// Where gradients become parts of buckets, and their own blocks go: behind AccumulateGrad, which has
+    /// taken them, or made them. Refused: nothing tells where that is.
+    [[nodiscard]] Result<StepEdits> views(const DeepStep& deep, const StepOwners& owners) const
     {
+        const std::vector<GradientCall> calls = gradientCallsIn(deep, m_trace.recording().strings);
         StepEdits edits;
-        std::set<std::uint32_t> left = m_gradients;
-        for (const StepOwners::Take& take : owners.takes) {
-            const DeepStep::Row& row = deep.rows[take.at.row];
-            if (!row.name.valid()
-                || m_trace.recording().strings[row.name] != "torch::autograd::AccumulateGrad"
-                || left.erase(take.block) == 0)
+        std::set<std::uint32_t> moved;
+        const auto move = [&](std::uint32_t block, const DeepMoment& dies) {
+            if (m_gradients.contains(block) && moved.insert(block).second
+                && dies < recordedDeath(m_trace, block))
+                edits.changes.push_back({ block, dies, BlockRule::LetGo });
+        };
+        for (const StepOwners::Take& take : owners.takes)
+            if (const auto call = std::ranges::lower_bound(calls, take.at, {}, &GradientCall::begins);
+                call != calls.end() && call->begins == take.at)
+                move(take.block, call->ends);
+        for (const auto& [block, type] : m_gradients) {
+            const EventIndex birth = m_trace.blocks().birth(BlockId::born(block));
+            if (birth < deep.beginEvent || birth >= deep.endEvent || moved.contains(block))
                 continue;
-            const DeepMoment dies = callEnd(deep, take.at);
-            if (dies < recordedDeath(m_trace, take.block))
-                edits.changes.push_back({ take.block, dies, BlockRule::LetGo });
+            if (calls.empty())
+                return fail(Error::Kind::Refused,
+                    say("the deep step does not show where gradients are there, which "
+                        "gradient_as_bucket_view=True is about"),
+                    say("ask without it, or record the program without torch.compile"));
+            const auto behind = std::ranges::upper_bound(
+                calls, birth, {}, [](const GradientCall& call) { return call.begins.event; });
+            if (behind != calls.begin() && birth < std::prev(behind)->ends.event)
+                move(block, std::prev(behind)->ends);
         }
+        return edits;
+    }
+
+    /// The same of those that no step gives back, which were there before the deep one: before the next
+    /// block.
+    [[nodiscard]] RunEdits viewsThatStay(const DeepStep& deep) const
+    {
+        RunEdits edits;
+        RuleUse use{ BlockRule::LetGo, 0, 0 };
+        for (const auto& [block, type] : m_gradients) {
+            const EventIndex birth = m_trace.blocks().birth(BlockId::born(block));
+            if (birth >= deep.beginEvent || recordedDeath(m_trace, block).event < deep.endEvent)
+                continue;
+            EventIndex next = birth + 1;
+            while (next < deep.beginEvent
+                && m_trace.events().action[static_cast<std::size_t>(next)] != Action::Alloc)
+                ++next;
+            edits.moves.push_back({ block, { next, RunEdits::Place::kLast, 0 } });
+            ++use.blocks;
+            use.bytes = wrapAdd(use.bytes, m_trace.blocks().requestedBytes[BlockId::born(block)]);
+        }
+        if (use.blocks > 0)
+            edits.uses.push_back(use);
         return edits;
     }
 
@@ -189,29 +245,37 @@ private:
         constexpr Place kNever{ RunEdits::Added::kNever, 0, 0 };
         const EventIndex forward = secondForward();
         const Place made{ m_made, 0, m_order };
-        // Behind gradients that went into the first one. Those that are there are in the next ones before it
-        // goes.
-        const Place rebuilt{ forward, Place::kLast, 1 };
-        const Place gone{ forward, Place::kLast,
-            m_sharding.gradientsAreViews && hasGradientsAt(forward) ? 2u : 0u };
-        for (const Bucket& bucket : bucketsOf(piecesIn(), { INT64_MAX }))
-            add(bucket.bytes, made, forward < 0 ? kNever : gone);
-        if (forward < 0)
+        const std::vector<Bucket> atFirst = bucketsOf(piecesIn(), { INT64_MAX });
+        if (forward < 0) {
+            for (const Bucket& bucket : atFirst)
+                add(bucket.bytes, made, kNever);
             return;
+        }
         std::ranges::stable_sort(order, {}, [&](std::size_t row) { return m_came[row]; });
         const std::vector<std::int64_t> limits = m_sharding.bucketBytes
             ? std::vector{ *m_sharding.bucketBytes }
             : std::vector{ kFirstBucketBytes, kBucketBytes };
-        for (const Bucket& bucket : bucketsOf(piecesIn(), limits))
-            add(bucket.bytes, rebuilt, kNever);
+        const std::vector<Bucket> anew = bucketsOf(piecesIn(), limits);
+        // Behind the gradients that went into the first ones. Gradients that are there are moved into each
+        // new one as it is made; with the last of its type the first one goes.
+        std::map<std::uint32_t, std::uint32_t> last; // by type
+        for (std::uint32_t i = 0; i < anew.size(); ++i)
+            last[anew[i].type] = 2 * i + 2;
+        for (const Bucket& bucket : atFirst)
+            add(bucket.bytes, made,
+                { forward, Place::kLast,
+                    m_sharding.gradientsAreViews && hasGradientsAt(forward, bucket.type) ? last[bucket.type]
+                                                                                         : 0 });
+        for (std::uint32_t i = 0; i < anew.size(); ++i)
+            add(anew[i].bytes, { forward, Place::kLast, 2 * i + 1 }, kNever);
     }
 
     /// Steps that accumulate have gradients in their second forward.
-    [[nodiscard]] bool hasGradientsAt(EventIndex event) const
+    [[nodiscard]] bool hasGradientsAt(EventIndex event, std::uint32_t type) const
     {
-        return std::ranges::any_of(m_gradients, [&](std::uint32_t block) {
-            return m_trace.blocks().birth(BlockId::born(block)) < event
-                && recordedDeath(m_trace, block).event >= event;
+        return std::ranges::any_of(m_gradients, [&](const auto& gradient) {
+            return gradient.second == type && m_trace.blocks().birth(BlockId::born(gradient.first)) < event
+                && recordedDeath(m_trace, gradient.first).event >= event;
         });
     }
 
@@ -243,7 +307,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> m_rows; // optimizer and name -> trained
     std::vector<Piece> m_trained;
     std::vector<EventIndex> m_came; // the first gradient of each
-    std::set<std::uint32_t> m_gradients; // blocks
+    std::map<std::uint32_t, std::uint32_t> m_gradients; // block -> type
     std::uint32_t m_order = 0; // behind what is sent
     RunEdits m_edits;
     RuleUse m_added{ BlockRule::Communicated, 0, 0 };
@@ -261,8 +325,11 @@ Result<RunEdits> dataParallelEdits(
     const auto step = ownedDeepStep(*run.trace);
     if (!step)
         return Failure(step.error());
-    edits.append(inAllSteps(
-        *run.trace, *run.steps, stretchOf(*step->deep), spreading.views(*step->deep, step->owners)));
+    const auto views = spreading.views(*step->deep, step->owners);
+    if (!views)
+        return Failure(views.error());
+    edits.append(inAllSteps(*run.trace, *run.steps, stretchOf(*step->deep), *views));
+    edits.append(spreading.viewsThatStay(*step->deep));
     return orRefused(std::move(edits));
 }
 

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <numeric>
+#include <span>
 
 namespace strata::model {
 
@@ -362,14 +363,20 @@ Result<Prediction> answerOf(
     }
     const Measure measure = isOfSequences ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
     const auto asked = isOfSequences ? prediction.sequenceAfter : prediction.batchAfter;
+    const auto weighed = [&](Result<Prediction> answer, std::span<const RecordedRun> by) {
+        const auto& capacity = scenario.capacityBytes;
+        if (answer)
+            weighTold(*answer, by, capacity ? capacity : by.front().report->capacityBytes);
+        return answer;
+    };
     if (!asked)
-        return predictItself(runs.front(), scenario, prediction, progress);
+        return weighed(predictItself(runs.front(), scenario, prediction, progress), std::span(runs).first(1));
     // A recording of what is asked for tells it.
     const auto same
         = std::ranges::find_if(runs, [&](const RecordedRun& run) { return run.*measure == asked; });
     if (same == runs.end())
-        return predictSized(runs, scenario, measure, *asked, prediction, progress);
-    auto itself = predictItself(*same, scenario, prediction, progress);
+        return weighed(predictSized(runs, scenario, measure, *asked, prediction, progress), runs);
+    auto itself = weighed(predictItself(*same, scenario, prediction, progress), std::span(&*same, 1));
     if (itself && same != runs.begin()) {
         itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
         itself->outOfMemoryEvent.reset();
@@ -446,8 +453,6 @@ Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
     auto prediction = answerOf(runs, scenario, progress);
-    if (prediction)
-        weighTold(*prediction, runs);
     if (prediction)
         prediction->atLeastBytes
             = leastBytesOf(*runs[prediction->recording].trace, scenario, prediction->least);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/predicted_bounds.h"
 
+#include "model/base/units.h"
 #include "model/whatif/run_replay.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -44,36 +47,37 @@ std::optional<std::pair<std::int64_t, std::int64_t>> boundsOf(const Json& told, 
     return both.first >= 0 && both.first <= both.second ? std::optional(both) : std::nullopt;
 }
 
-/// As many bytes to those as the bound is to `of`.
-std::int64_t inShare(std::int64_t bytes, std::int64_t bound, std::int64_t of)
+/// Bounds as shares of a figure.
+struct Shares {
+    double least = 1, most = 1;
+};
+
+std::int64_t inShare(std::int64_t bytes, double share)
 {
-    const double share = static_cast<double>(bound) / static_cast<double>(std::max<std::int64_t>(of, 1));
     constexpr double kMost = 1e18;
     return static_cast<std::int64_t>(std::min(std::round(static_cast<double>(bytes) * share), kMost));
 }
 
-/// False: that recording tells of no bounds.
-bool widen(Prediction& prediction, const RecordedRun& run)
+/// None: the recording tells nothing.
+std::optional<Json> toldBy(const Recording& recording)
 {
-    const auto& facts = run.trace->recording().facts;
-    const auto fact = facts.find(wire::info::kPredicted);
-    if (fact == facts.end())
-        return false;
-    const Json told = Json::parse(fact->second, nullptr, false);
-    if (!told.is_object())
-        return false;
-    const PeakFigures own = recordedPeaks(run);
-    for (const auto& [name, peak] : kPeaks)
-        if (const auto bounds = boundsOf(told, name)) {
-            std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-            least = std::min(least, inShare(least, bounds->first, own.*peak));
-            most = std::max(most, inShare(most, bounds->second, own.*peak));
-        }
-    if (told.value(kPoint, Json(true)) == false)
-        prediction.predicted.reset();
-    if (const auto evidence = evidenceOf(told.value(kEvidence, Json())))
-        prediction.evidence = std::max(prediction.evidence, *evidence);
-    return true;
+    const auto fact = recording.facts.find(wire::info::kPredicted);
+    if (fact == recording.facts.end())
+        return std::nullopt;
+    Json told = Json::parse(fact->second, nullptr, false);
+    return told.is_object() ? std::optional(std::move(told)) : std::nullopt;
+}
+
+bool hasPoint(const Json& told)
+{
+    return told.value(kPoint, Json(true)) != false;
+}
+
+void include(Shares& shares, const std::pair<std::int64_t, std::int64_t>& bounds, std::int64_t of)
+{
+    const auto own = static_cast<double>(std::max<std::int64_t>(of, 1));
+    shares.least = std::min(shares.least, static_cast<double>(bounds.first) / own);
+    shares.most = std::max(shares.most, static_cast<double>(bounds.second) / own);
 }
 
 } // namespace
@@ -89,20 +93,58 @@ void tellBounds(Recording& recording, const Prediction& prediction)
     for (const auto& [name, peak] : kPeaks)
         told[name] = { prediction.least.*peak, prediction.most.*peak };
     recording.facts[wire::info::kPredicted] = told.dump();
+    recording.format += ", between " + formatBytes(prediction.least.reservedBytesPeak) + " and "
+        + formatBytes(prediction.most.reservedBytesPeak) + " reserved";
 }
 
-void weighTold(Prediction& prediction, const std::vector<RecordedRun>& runs)
+std::int64_t standsBytesPeak(const Recording& recording, const PeakFigures& recorded)
 {
-    bool isOfPrediction = false;
-    for (const RecordedRun& run : runs)
-        isOfPrediction |= widen(prediction, run);
+    const std::int64_t own = recorded.reservedBytesPeak;
+    const auto told = toldBy(recording);
+    if (!told || hasPoint(*told))
+        return own;
+    const auto bounds = boundsOf(*told, "reserved_bytes_peak");
+    return bounds ? std::max(own, bounds->second) : own;
+}
+
+void weighTold(
+    Prediction& prediction, std::span<const RecordedRun> runs, std::optional<std::int64_t> capacityBytes)
+{
+    std::array<Shares, std::size(kPeaks)> shares;
+    bool isOfPrediction = false, hadPoint = true;
+    for (const RecordedRun& run : runs) {
+        const auto told = toldBy(run.trace->recording());
+        if (!told)
+            continue;
+        isOfPrediction = true;
+        const PeakFigures own = recordedPeaks(run);
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            if (const auto bounds = boundsOf(*told, kPeaks[i].first))
+                include(shares[i], *bounds, own.*kPeaks[i].second);
+        hadPoint = hadPoint && hasPoint(*told);
+        if (const auto evidence = evidenceOf(told->value(kEvidence, Json())))
+            prediction.evidence = std::max(prediction.evidence, *evidence);
+    }
     if (!isOfPrediction)
         return;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        const Peak peak = kPeaks[i].second;
+        prediction.least.*peak = inShare(prediction.least.*peak, shares[i].least);
+        prediction.most.*peak = inShare(prediction.most.*peak, shares[i].most);
+    }
     prediction.exact = false;
+    prediction.mayRunOutOfMemory = !prediction.runsOutOfMemory
+        && (prediction.mayRunOutOfMemory
+            || (capacityBytes && prediction.most.requestedBytesPeak > *capacityBytes));
     const Sentence why = say("the recording is itself a prediction of strata whatif");
-    prediction.reason = !prediction.reason.empty() ? say("%1; %2", prediction.reason, why)
-        : prediction.predicted                     ? say("an estimate: %1", why)
-                                                   : say("bounds alone: %1", why);
+    if (!hadPoint && prediction.predicted) {
+        prediction.predicted.reset();
+        prediction.reason = say("bounds alone: %1, of which there were bounds alone", why);
+    } else {
+        prediction.reason = !prediction.reason.empty() ? say("%1; %2", prediction.reason, why)
+            : prediction.predicted                     ? say("an estimate: %1", why)
+                                                       : say("bounds alone: %1", why);
+    }
 }
 
 } // namespace strata::model

@@ -288,13 +288,35 @@ TEST(WhatIf, OfAPredictedRunIsNoMoreCertain)
     EXPECT_EQ(itself["devices"][0]["interval"], first["devices"][0]["interval"]);
     EXPECT_TRUE(itself["devices"][0]["predicted"].is_null());
     EXPECT_EQ(itself["devices"][0]["reason"],
-        "bounds alone: the recording is itself a prediction of strata whatif");
+        "bounds alone: the recording is itself a prediction of strata whatif, of which there were bounds "
+        "alone");
+    EXPECT_THAT(strata({ "summary", predicted }).out, HasSubstr("batch=x2, between "));
+    const std::int64_t most = itself["devices"][0]["interval"]["reserved_bytes_peak"][1].get<std::int64_t>();
+    // What is saved is counted from its higher bound, as what alternatives need.
+    const json alternatives
+        = strata({ "whatif", predicted, "--alternatives", "--json" }).json()["devices"][0]["alternatives"];
+    ASSERT_FALSE(alternatives.empty());
+    for (const json& one : alternatives)
+        EXPECT_EQ(
+            one["saved_bytes"].get<std::int64_t>(), most - one["reserved_bytes_peak"].get<std::int64_t>());
+    // A recording of what is asked for answers by itself.
+    const json real = strata({ "whatif", predicted, "--with", dataFile("versions/torch2.15_plain.pickle.gz"),
+                                 "--batch-of", "16,8", "--change", "batch=8", "--json" })
+                          .json();
+    EXPECT_TRUE(real["devices"][0]["exact"]) << real;
+    // What its bounds lie above it may run out of.
+    const std::int64_t requested
+        = itself["devices"][0]["interval"]["requested_bytes_peak"][1].get<std::int64_t>();
+    const json tight = strata({ "whatif", predicted, "--capacity", std::to_string(requested - 1), "--json" })
+                           .json()["devices"][0];
+    EXPECT_TRUE(tight["out_of_memory"].get<bool>() || tight["may_run_out_of_memory"].get<bool>()) << tight;
     // ... and no less where its settings are others, or it is written once more.
     const json more = strata({ "whatif", predicted, "--set", "expandable_segments:True", "-o",
                                  folder.path() / "more.strata", "--json" })
                           .json();
     EXPECT_EQ(more["evidence"], first["evidence"]);
     EXPECT_FALSE(more["devices"][0]["exact"]);
+    EXPECT_THAT(more["devices"][0]["reason"].get<std::string>(), StartsWith("bounds alone: "));
     EXPECT_EQ(
         strata({ "whatif", folder.path() / "more.strata", "--json" }).json()["evidence"], first["evidence"]);
 }

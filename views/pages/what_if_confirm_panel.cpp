@@ -227,16 +227,20 @@ QString WhatIfConfirmPanel::whyNot() const
         return tr("Nobody but you can write %1 into the program: edit it, and record it again.")
             .arg(text::utf8(own->text));
     const model::DeviceTrace& trace = *m_whatIf.device()->trace;
-    const model::Change* const ofPython = model::changeOfPython(trace, scenario);
-    const bool isByHand
-        = ofPython != nullptr && !std::ranges::all_of(scenario.changes, model::isToldWithoutModules);
-    if (isByHand || (ofPython != nullptr && way() == Program))
-        return (isByHand
-                ? tr("%1 is made from outside in programs of Python alone, and this one is in C++: write "
-                     "it there, and record it again.")
-                : tr("%1 is made from outside in programs of Python alone, and this one is in C++: "
-                     "confirm it by recorded calls."))
-            .arg(text::utf8(ofPython->text));
+    if (model::changeOfPython(trace, scenario) != nullptr) {
+        const auto byHand = std::ranges::find_if(scenario.changes, [](const model::Change& change) {
+            return model::isMadeInPython(change) && !model::isToldWithoutModules(change);
+        });
+        if (byHand != scenario.changes.end())
+            return tr("%1 is made from outside in programs of Python alone, and this one is in C++: write it "
+                      "there, and record it again.")
+                .arg(text::utf8(byHand->text));
+        if (way() == Program)
+            return tr(
+                "%1 is made from outside in programs of Python alone, and this one is in C++: confirm it "
+                "by recorded calls.")
+                .arg(text::utf8(model::changeOfPython(trace, scenario)->text));
+    }
     if (way() == Program) {
         const auto alone = std::ranges::find_if(scenario.changes, &model::Change::isToldByCallsAlone);
         return alone == scenario.changes.end()

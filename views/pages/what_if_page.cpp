@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/what_if_page.h"
 
+#include "model/whatif/predicted_bounds.h"
 #include "views/models/what_if_curves.h"
 #include "views/models/what_if_words.h"
 #include "views/pages/what_if_areas.h"
@@ -373,8 +374,9 @@ void WhatIfPage::showAlternatives()
         = std::ranges::find_if(all, [](const WhatIfAlternative& one) { return one.prediction.has_value(); });
     const auto& on = m_whatIf.alternativesOn();
     const std::int64_t stands = on ? on->prediction->neededBytes()
-        : answered != all.end()    ? answered->prediction->recorded.reservedBytesPeak
-                                   : 0;
+        : answered != all.end()
+        ? model::standsBytesPeak(m_whatIf.device()->trace->recording(), answered->prediction->recorded)
+        : 0;
     table(Alternatives)
         .setSource(
             all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, stands, on != nullptr));

@@ -5,6 +5,7 @@
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/whatif/alternatives.h"
+#include "model/whatif/predicted_bounds.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -60,7 +61,9 @@ AlternativesTold alternativesOn(
 {
     AlternativesTold told;
     told.isOnTop = !asked.changesNothing();
-    told.standsBytesPeak = told.isOnTop ? answer.neededBytes() : answer.recorded.reservedBytesPeak;
+    told.standsBytesPeak = told.isOnTop
+        ? answer.neededBytes()
+        : model::standsBytesPeak(runs.front().trace->recording(), answer.recorded);
     for (model::Alternative& one :
         model::alternativesOnTop(runs.front(), model::alternativesTo(runs.front()), asked)) {
         auto prediction = model::predict(takingPart(runs, one.all), one.all);

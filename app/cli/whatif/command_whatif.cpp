@@ -46,7 +46,7 @@ public:
         m_program.example = "strata whatif run.strata --change batch=x2 --batch-of 8 --confirm -- python "
                             "train.py --batch {BATCH}";
         m_program.required = false;
-        m_program.beside = say("each further recording goes behind a --with of its own");
+        m_program.beside = say("each further recording goes behind a --with of its own, a command behind --");
     }
 
     ProgramWords* programWords() override { return &m_program; }

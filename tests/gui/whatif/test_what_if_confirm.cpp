@@ -248,6 +248,13 @@ TEST_F(WhatIfConfirm, AProgramInCppIsNotRunWithWhatIsMadeInPython)
         EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("write it there")))
             << qPrintable(confirm().stateText());
     }
+    m_page.setScenario(
+        { .changes = { *model::Change::parse("amp=bf16"), *model::Change::parse("checkpoint=Block") },
+            .settings = {},
+            .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(confirm().stateText().startsWith(QStringLiteral("checkpoint=Block")))
+        << qPrintable(confirm().stateText());
     // Its own batch it is told.
     m_page.card<WhatIfBatchCard>().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(ask("batch=16"));

@@ -205,11 +205,12 @@ TEST(BatchByRecordings, NamesNumbersInAnotherOrder)
         const auto refused = batchByRecordings(swapped, 6);
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
-        EXPECT_NE(refused.error().text().find("asks for less"), std::string::npos);
+        EXPECT_NE(refused.error().text().find("has smaller blocks"), std::string::npos);
     }
     // One item, computed in a way that takes more: most blocks are smaller all the same.
     const Program one(1, false, 40960);
     EXPECT_TRUE(batchByRecordings({ two.with(2), four.with(4), one.with(1) }, 6));
+    EXPECT_FALSE(batchByRecordings({ two.with(1), one.with(2) }, 6));
 }
 
 TEST(PredictBatch, OfRecordingsThatDifferLiesBetweenWhatBothDo)

@@ -307,7 +307,7 @@ TEST(PredictedBounds, WidenWhatIsMadeOfThem)
     told.exact = true;
     tellBounds(*recording, told);
     EXPECT_TRUE(asked().exact);
-    // What cannot be widens nothing.
+    // What are no bounds widens nothing, though it is of a prediction.
     for (const char* const wrong : { R"({"reserved_bytes_peak":[9,1]})", R"({"reserved_bytes_peak":[-1,9]})",
              R"({"reserved_bytes_peak":"much","point":1,"evidence":7})",
              R"({"reserved_bytes_peak":[1.5,9]})" }) {

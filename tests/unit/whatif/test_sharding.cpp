@@ -27,9 +27,19 @@ using Deep = DeepStep::Kind;
 /// one.
 class LayeredTraining {
 public:
-    explicit LayeredTraining(bool deep = true, const char* file = nullptr, int backwards = 1)
-        : m_backwards(backwards)
+    struct Options {
+        bool deep = true;
+        const char* file = nullptr; ///< of a frame that it has
+        int backwards = 1; ///< of each step
+        bool showsCalls = true; ///< of AccumulateGrad
+        bool copies = false; ///< AccumulateGrad, gradients instead of keeping them
+        bool keeps = false; ///< gradients, from step to step
+        bool isMixed = false; ///< biases are of another type than weights
+    };
+    explicit LayeredTraining(const Options& options)
+        : m_options(options)
     {
+        const auto& [deep, file, backwards, showsCalls, copies, keeps, isMixed] = options;
         for (int layer = 0; layer < 2; ++layer) {
             alloc('S', "weight" + std::to_string(layer), 400);
             alloc('S', "bias" + std::to_string(layer), 40);
@@ -42,8 +52,8 @@ public:
         m_trained = std::make_unique<test::Trained>(m_text, m_letters);
         Recording& recording = m_trained->recording();
         for (const Listed& listed : m_listed)
-            m_trained->list(
-                listed.event, listed.kind, listed.address, listed.name, {}, "float32", listed.elements);
+            m_trained->list(listed.event, listed.kind, listed.address, listed.name, {},
+                isMixed && listed.name.ends_with("bias") ? "bfloat16" : "float32", listed.elements);
         Annotation range;
         range.name = recording.strings.intern("Optimizer.step#SGD.step");
         recording.annotations.push_back(range);
@@ -175,16 +185,21 @@ private:
     void differentiate(const std::string& out, std::uint32_t saved,
         const std::vector<std::pair<std::string, std::int64_t>>& gradients, bool first)
     {
-        const std::string suffix = first ? ".grad" : ".more";
+        const std::string suffix = first && !m_options.copies ? ".grad" : ".more";
         row(Deep::Unpacked, { out }, saved);
         for (const auto& [name, bytes] : gradients)
             alloc('B', name + suffix, bytes);
         row(Deep::Released, {}, saved);
         free('B', out);
         for (const auto& [name, bytes] : gradients) {
-            row(Deep::Operator, { name + suffix }, wire::kNone, { "torch::autograd::AccumulateGrad", "" });
-            row(Deep::Returns, {});
-            if (!first)
+            if (m_options.showsCalls)
+                row(Deep::Operator, { name + suffix }, wire::kNone,
+                    { "torch::autograd::AccumulateGrad", "" });
+            if (first && m_options.copies)
+                alloc('B', name + ".grad", bytes);
+            if (m_options.showsCalls)
+                row(Deep::Returns, {});
+            if (suffix == ".more")
                 free('B', name + suffix);
         }
     }
@@ -192,13 +207,14 @@ private:
     void step()
     {
         alloc('F', "input", 64);
-        for (int backward = 0; backward < m_backwards; ++backward) {
+        const bool first = !m_options.keeps || m_begins == 0;
+        for (int backward = 0; backward < m_options.backwards; ++backward) {
             forward();
-            differentiate("out", 2, { { "scale", 200 } }, backward == 0);
+            differentiate("out", 2, { { "scale", 200 } }, first && backward == 0);
             for (std::uint32_t layer = 2; layer-- > 0;) {
                 const std::string number = std::to_string(layer);
                 differentiate("out" + number, layer, { { "weight" + number, 400 }, { "bias" + number, 40 } },
-                    backward == 0);
+                    first && backward == 0);
             }
         }
         const std::pair<const char*, std::int64_t> parameters[]
@@ -222,15 +238,16 @@ private:
         }
         m_begins = m_event;
         m_letters += '|';
-        for (const auto& [name, elements] : parameters)
-            free('N', std::string(name) + ".grad");
+        if (!m_options.keeps)
+            for (const auto& [name, elements] : parameters)
+                free('N', std::string(name) + ".grad");
         free('N', "input");
     }
 
     std::string m_text, m_letters;
     EventIndex m_event = 0, m_begins = 0;
     bool m_isDeep = false;
-    int m_backwards = 1;
+    Options m_options;
     std::map<std::string, std::pair<std::uint64_t, std::int64_t>> m_blocks;
     std::vector<Listed> m_listed;
     std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> m_names;
@@ -283,7 +300,7 @@ TEST(Sharding, LeavesTheFirstRankWhatItHasRoomFor)
 
 TEST(DataParallel, AddsBucketsThatAreMadeAnew)
 {
-    const LayeredTraining training(false);
+    const LayeredTraining training({ .deep = false });
     const std::string recorded = LayeredTraining::textOf(programRunOf(*training.run().trace));
     const std::string parameters = "+400 +40 +400 +40 +200 ";
     const std::string step
@@ -293,7 +310,7 @@ TEST(DataParallel, AddsBucketsThatAreMadeAnew)
     EXPECT_EQ(training.with("ddp=8"),
         parameters + "+1080 -1080 +1080 " + step + "-1080 +1080 " + step + step + step);
     EXPECT_NE(training.refusal("ddp=8,gradient_as_bucket_view=True").find("deep step"), std::string::npos);
-    const LayeredTraining deep;
+    const LayeredTraining deep({});
     const std::string views
         = "+64 +100 +101 +20 +200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 +8 -8 -64 ";
     EXPECT_EQ(deep.with("ddp=8,gradient_as_bucket_view=True"),
@@ -302,7 +319,7 @@ TEST(DataParallel, AddsBucketsThatAreMadeAnew)
 
 TEST(DataParallel, KeepsTheFirstBucketUntilGradientsThatAreViewsAreInTheNextOnes)
 {
-    const LayeredTraining training(true, nullptr, 2);
+    const LayeredTraining training({ .backwards = 2 });
     const std::string parameters = "+400 +40 +400 +40 +200 ";
     const std::string first
         = "+64 +100 +101 +20 +200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 ";
@@ -316,9 +333,35 @@ TEST(DataParallel, KeepsTheFirstBucketUntilGradientsThatAreViewsAreInTheNextOnes
         << training.with("ddp=8");
 }
 
+TEST(DataParallel, LetsGoOfGradientsThatArePartsOfBuckets)
+{
+    const char* const views = "ddp=8,gradient_as_bucket_view=True";
+    const std::string begin = "+400 +40 +400 +40 +200 +1080 -1080 +1080 +64 +100 +101 +20 ";
+    // Where AccumulateGrad copies them: the copy.
+    const LayeredTraining copying({ .copies = true });
+    EXPECT_TRUE(copying.with(views).starts_with(
+        begin + "+200 -20 +200 -200 -200 +400 +40 -101 +400 -400 -400 +40 -40 -40 "))
+        << copying.with(views);
+    // Where steps keep them: once for all.
+    const LayeredTraining keeping({ .keeps = true });
+    EXPECT_TRUE(keeping.with(views).starts_with(begin + "+200 -20 -200 ")) << keeping.with(views);
+    const LayeredTraining strange({ .showsCalls = false });
+    EXPECT_NE(strange.refusal(views).find("torch.compile"), std::string::npos) << strange.refusal(views);
+    EXPECT_TRUE(strange.refusal("ddp=8").empty());
+}
+
+TEST(DataParallel, HasBucketsOfEachType)
+{
+    // Weights and biases; each first bucket goes when the new one of its type is there.
+    const LayeredTraining training({ .backwards = 2, .isMixed = true });
+    const std::string text = training.with("ddp=8,gradient_as_bucket_view=True");
+    EXPECT_NE(text.find("+140 +800 "), std::string::npos) << text;
+    EXPECT_NE(text.find("-40 +140 -140 +800 -800 +100 "), std::string::npos) << text;
+}
+
 TEST(FullySharded, GathersAndReducesUnitByUnit)
 {
-    const LayeredTraining training;
+    const LayeredTraining training({});
     const std::string shards = "+120 +12 -400 -40 +120 +12 -400 -40 +52 -200 ";
     const std::string forward = "+64 +208@1 +208 " // the model's own, which are there until backward is done
                                 "+528@1 -208@1 +480 +48 +100 -480 -48 "
@@ -336,7 +379,7 @@ TEST(FullySharded, GathersAndReducesUnitByUnit)
 
 TEST(FullySharded, KeepsParametersWhereItDoesNotReshard)
 {
-    const LayeredTraining training;
+    const LayeredTraining training({});
     const std::string text = training.with("fsdp=4,modules=Layer,reshard_after_forward=False");
     EXPECT_NE(
         text.find(
@@ -347,7 +390,7 @@ TEST(FullySharded, KeepsParametersWhereItDoesNotReshard)
 
 TEST(FullySharded, BringsItsPartsFromTheHost)
 {
-    const LayeredTraining training;
+    const LayeredTraining training({});
     const std::string text = training.with("fsdp=4,modules=Layer,offload=True");
     const std::string shards
         = "+400 +40 +400 +40 +200 +120 -120 +12 -12 -400 -40 +120 -120 +12 -12 -400 -40 +52 -52 -200 ";
@@ -361,7 +404,7 @@ TEST(FullySharded, BringsItsPartsFromTheHost)
 
 TEST(FullySharded, OfOneRankGathersNothing)
 {
-    const LayeredTraining training;
+    const LayeredTraining training({});
     EXPECT_EQ(training.with("fsdp=1").find('@'), training.with("fsdp=1").find("@2"));
     // The states of an optimizer over all of it are those that were recorded.
     const Prediction alone = training.predicted({ "zero1=1", "optimizer=adamw" });
@@ -371,15 +414,15 @@ TEST(FullySharded, OfOneRankGathersNothing)
 
 TEST(FullySharded, RefusesByNameWhatTheRecordingDoesNotTell)
 {
-    const LayeredTraining shallow(false);
+    const LayeredTraining shallow({ .deep = false });
     EXPECT_NE(shallow.refusal("fsdp=4").find("no deep step"), std::string::npos) << shallow.refusal("fsdp=4");
-    const LayeredTraining training;
+    const LayeredTraining training({});
     EXPECT_NE(training.refusal("fsdp=4,modules=Block").find("no module"), std::string::npos);
 }
 
 TEST(DataParallel, IsNotPutIntoItself)
 {
-    const LayeredTraining parallel(true, "/lib/torch/nn/parallel/distributed.py");
+    const LayeredTraining parallel({ .file = "/lib/torch/nn/parallel/distributed.py" });
     EXPECT_NE(parallel.refusal("ddp=4").find("already"), std::string::npos);
     EXPECT_NE(parallel.refusal("fsdp=4").find("already"), std::string::npos);
     EXPECT_EQ(parallel.with("zero1=4"), LayeredTraining::textOf(programRunOf(*parallel.run().trace)));
@@ -387,7 +430,7 @@ TEST(DataParallel, IsNotPutIntoItself)
 
 TEST(FullySharded, IsAnEstimateByTheDeepStep)
 {
-    const LayeredTraining training;
+    const LayeredTraining training({});
     const Prediction prediction = training.predicted({ "fsdp=4,modules=Layer" });
     EXPECT_EQ(prediction.evidence, WhatIfEvidence::Deep);
     ASSERT_TRUE(prediction.predicted);
