@@ -180,19 +180,21 @@ def optimizer_on_host():
     return {"torch.optim.optimizer": patch_optimizer}, at_end
 
 
-def other_type(name):
+def other_type(name, say):
     """Parameters and buffers are of another type as they come to the GPU, before an optimizer has them; floating inputs of the outermost
-    modules that have any become so in place, as people write x = x.to(dtype) before the call. Nothing scales losses: torch.amp.GradScaler
-    unscales no gradients of 16 bits."""
+    modules that have any become so in place, as people write x = x.to(dtype) before the call. Nothing scales losses, whose gradients
+    torch.amp.GradScaler would not unscale."""
     counts = {"modules": 0}
 
     def patch_scaler(module):
-        made = module.GradScaler.__init__
+        made, unscale = module.GradScaler.__init__, module.GradScaler._unscale_grads_
 
         @functools.wraps(made)
         def make(self, *arguments, **options):
             bound = inspect.signature(made).bind(self, *arguments, **options)
-            bound.arguments["enabled"] = False
+            if bound.arguments.get("enabled", True) and type(self)._unscale_grads_ is unscale:  # another may know how
+                bound.arguments["enabled"] = False
+                say(f"--change dtype={name}: a GradScaler is switched off: it unscales no gradients of 16 bits")
             made(*bound.args, **bound.kwargs)
         module.GradScaler.__init__ = make
 
@@ -493,7 +495,7 @@ def accumulating(count):
     return {"torch.optim.optimizer": patch_optimizer, "torch.nn.modules.module": patch_module}, at_end
 
 
-KINDS = {"amp": mixed_precision, "dtype": other_type, "checkpoint": checkpointing, "optimizer": replace_optimizer,
+KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer,
          "accumulate": accumulating, "offload": offloading}
 
 
@@ -504,7 +506,8 @@ def install(changes, say, beside):
     for change in sorted(changes, key=lambda change: next((at for at, kind in enumerate(outermost) if change.startswith(kind)), -1)):
         kind, _, value = change.partition("=")
         found, at_end = (beside("dryrun_fsdp").install(value, say) if kind == "fsdp"
-                         else beside("dryrun_attention").install(value) if kind == "attention" else KINDS[kind](value))
+                         else beside("dryrun_attention").install(value) if kind == "attention"
+                         else other_type(value, say) if kind == "dtype" else KINDS[kind](value))
         patches += found.items()
         ends.append(at_end)
     return patches, ends

@@ -6,6 +6,7 @@ usage: test_change.py STRATA [--python PYTHON]...
 Of every day a part of the cases with the newest PyTorch; STRATA_ALL_TORCH=1 takes all of them with each.
 """
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -118,7 +119,21 @@ def test(arguments, python, failures):
     failures.expect(python, "changes that move the peak", sum(moved for _, moved in held) >= sum(count for count, _ in held) - 2)
 
 
+def scaled(arguments, python, failures):
+    """A GradScaler is switched off in 16 bits, which is said; calls of one are refused by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = os.path.join(folder, "scaled.strata")
+        subprocess.run([arguments.strata, "record", "--simulated", "A100-80GB", "-o", session, "--", python, PROGRAM, "--scaler"], check=True,
+                       capture_output=True)
+        asked = [arguments.strata, "whatif", session, "--change", "dtype=bf16", "--confirm"]
+        by_calls = subprocess.run([*asked, "--python", python], capture_output=True, text=True)
+        failures.expect(python, "calls of a GradScaler", (by_calls.returncode, "a GradScaler among them" in by_calls.stderr), (1, True))
+        by_program = subprocess.run([*asked, "--", python, PROGRAM, "--scaler"], capture_output=True, text=True)
+        failures.expect(python, "a program without its GradScaler", (by_program.returncode, "a GradScaler is switched off" in by_program.stderr), (0, True))
+
+
 def usage(arguments, python, failures):
+    scaled(arguments, python, failures)
     done = dryrun(arguments.strata, ["--change", "fsdp"], [python, PROGRAM])[0]
     failures.expect(python, "fsdp without ranks", (done.returncode, "--world-size 8" in done.stderr), (2, True))
     for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "offload=yes", "sideways", ""):
