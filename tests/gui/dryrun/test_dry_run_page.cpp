@@ -179,6 +179,21 @@ TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
     }
 }
 
+/// A changed program that failed does not fit, whatever it needed until then.
+TEST_F(DryRunResultViewTest, SaysOfAChangedProgramThatItFailed)
+{
+    for (const int status : { 0, 1 }) {
+        json told = json::parse(test::recordedText("changed"));
+        told["changed"]["exit_status"] = status;
+        DryRunOutcome outcome;
+        outcome.result = DryRunResult::parse(QByteArray::fromStdString(told.dump()));
+        DryRunResultView view(outcome, Palette::light());
+        view.resize(900, 900);
+        view.show();
+        EXPECT_EQ(test::shownTexts(view).contains(QStringLiteral("failed")), status != 0);
+    }
+}
+
 /// What --time tells is told, and nothing else says that there are no times.
 TEST_F(DryRunResultViewTest, ShowsTheLeastTimeOfAStep)
 {
