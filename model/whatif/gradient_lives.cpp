@@ -58,8 +58,13 @@ Result<RunEdits> gradientEdits(const RecordedRun& run, ZeroGradPlace place)
     if (!optimizers)
         return Failure(optimizers.error());
     std::map<std::uint32_t, const RecordedOptimizer*> byNumber;
-    for (const RecordedOptimizer& one : optimizers->all)
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+        places; // number and name -> of the parameter
+    for (const RecordedOptimizer& one : optimizers->all) {
         byNumber.emplace(one.number, &one);
+        for (std::uint32_t index = 0; index < one.names.size(); ++index)
+            places.emplace(std::pair{ one.number, one.names[index].value }, index);
+    }
     const std::vector<EventIndex> begins
         = beginsOf(*run.steps, place == ZeroGradPlace::BeforeBackward ? Phase::Backward : Phase::Forward);
     const DeviceTrace& trace = *run.trace;
@@ -88,7 +93,9 @@ Result<RunEdits> gradientEdits(const RecordedRun& run, ZeroGradPlace place)
                     "be "
                     "made again"),
                 say("let zero_grad() set them to none, as it does by itself, and record the program again"));
-        RunEdits::Place dies{ step->end, RunEdits::Place::kLast, 0 };
+        const auto parameter = places.find(std::pair{ listing.optimizer, listing.name.value });
+        RunEdits::Place dies{ step->end, RunEdits::Place::kLast,
+            parameter == places.end() ? RunEdits::Place::kLast : parameter->second };
         if (place != ZeroGradPlace::AfterStep) {
             const auto next = std::ranges::lower_bound(begins, step->end);
             dies.event = next == begins.end() ? RunEdits::Added::kNever : *next;
