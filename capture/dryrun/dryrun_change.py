@@ -495,8 +495,79 @@ def accumulating(count):
     return {"torch.optim.optimizer": patch_optimizer, "torch.nn.modules.module": patch_module}, at_end
 
 
+def placing_zero_grad(where):
+    """Gradients of an optimizer that has stepped go where zero_grad() would stand: right behind its step, or before the next forward or
+    backward. The program's own calls of it do nothing from then on."""
+    counts, stepped, original = {"steps": 0, "closures": 0}, weakref.WeakSet(), []
+
+    def let_go():
+        for optimizer in list(stepped):
+            original[0](optimizer)
+        stepped.clear()
+
+    def wrap_step(step):
+        @functools.wraps(step)
+        def stepping(self, *arguments, **options):
+            if getattr(state, "zeroing", False):  # a class whose step calls that of its base
+                return step(self, *arguments, **options)
+            if callable(options.get("closure", arguments[0] if arguments else None)):
+                counts["closures"] += 1
+                return step(self, *arguments, **options)
+            state.zeroing = True
+            try:
+                done = step(self, *arguments, **options)
+            finally:
+                state.zeroing = False
+            counts["steps"] += 1
+            stepped.add(self)
+            if where == "after-step":
+                let_go()
+            return done
+        stepping._strata_zeroes = True
+        return stepping
+
+    def own(zero_grad):
+        @functools.wraps(zero_grad)
+        def zero(self, *arguments, **options):
+            return None if counts["steps"] else zero_grad(self, *arguments, **options)
+        return zero
+
+    def patch_optimizer(module):
+        base = module.Optimizer
+        patch_step = base._patch_step_function
+
+        def patch_and_wrap(self):
+            patch_step(self)
+            made = type(self).step
+            if not getattr(made, "_strata_zeroes", False):
+                type(self).step = wrap_step(made)
+        base._patch_step_function = patch_and_wrap
+        original.append(base.zero_grad)
+        base.zero_grad = own(base.zero_grad)
+
+    def patch_module(module):
+        import torch
+
+        call = module.Module.__call__
+        module.Module.zero_grad = own(module.Module.zero_grad)
+
+        def calling(self, *arguments, **options):
+            if torch.is_grad_enabled():
+                let_go()
+            return call(self, *arguments, **options)
+        if where == "before-forward":
+            module.Module.__call__ = calling
+
+    def at_end():
+        if counts["closures"]:
+            return f"--change zero_grad={where}: an optimizer steps by a closure, which is left as it is"
+        return None if counts["steps"] else f"--change zero_grad={where}: no optimizer of the program made a step"
+    return {"torch.optim.optimizer": patch_optimizer, "torch.nn.modules.module": patch_module,
+            "torch.autograd": wrap_backward(lambda: let_go() if where == "before-backward" else None)}, at_end
+
+
 KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer,
-         "accumulate": accumulating, "offload": offloading}
+         "accumulate": accumulating, "offload": offloading, "zero_grad": placing_zero_grad}
 
 
 def install(changes, say, beside):

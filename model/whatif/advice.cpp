@@ -17,10 +17,10 @@ constexpr std::int64_t kShortTrace = 20'000, kLongestTrace = 1'000'000; // event
 constexpr double kNearlyFull = 0.9; // of the capacity
 constexpr std::int64_t kLeastSaved = 50; // a part of what is reserved
 
-/// What it asks of those who do it: nothing but a variable, a line that leaks, a few lines, steps that wait
-/// for the host, another training.
-enum class Effort : std::uint8_t { Settings, Leak, Program, Host, Training };
-constexpr std::size_t kEfforts = 5;
+/// What it asks of those who do it: nothing but a variable, a line that leaks, a line elsewhere, a few lines,
+/// steps that wait for the host, another training.
+enum class Effort : std::uint8_t { Settings, Leak, Line, Program, Host, Training };
+constexpr std::size_t kEfforts = 6;
 
 Effort effortOf(const Scenario& scenario)
 {
@@ -29,6 +29,8 @@ Effort effortOf(const Scenario& scenario)
     const Change::Kind kind = scenario.changes.front().kind;
     if (kind == Change::Kind::Remove)
         return Effort::Leak;
+    if (kind == Change::Kind::ZeroGrad)
+        return Effort::Line;
     if (kind == Change::Kind::Offload)
         return Effort::Host;
     return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer

@@ -6,6 +6,7 @@
 #include "model/trace/filter_language.h"
 #include "model/trace/frames.h"
 #include "model/trace/roles.h"
+#include "model/whatif/gradient_lives.h"
 #include "model/whatif/site_blocks.h"
 #include "model/whatif/step_edits.h"
 
@@ -153,6 +154,10 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
         if (!RoleListings::tellTensors(trace.recording(), trace.device()))
             return {};
         return { "2", "4", "8" };
+    case Change::Kind::ZeroGrad:
+        if (!RoleListings::tellTensors(trace.recording(), trace.device()))
+            return {};
+        return { "after-step", "before-forward", "before-backward" };
     case Change::Kind::Optimizer:
         if (!RoleListings::tellTensors(trace.recording(), trace.device()))
             return {};
@@ -207,6 +212,10 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
     if (run.trace != nullptr && run.steps != nullptr && hasOptimizerState(*run.trace))
         for (const char* const text : { "optimizer=SGD", "offload=optimizer" })
             if (const auto change = Change::parse(text))
+                all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
+    if (run.trace != nullptr && run.steps != nullptr && run.categories != nullptr)
+        if (const auto edits = gradientEdits(run, ZeroGradPlace::AfterStep); edits && !edits->empty())
+            if (const auto change = Change::parse("zero_grad=after-step"))
                 all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
     for (std::string& settings : settingsWorthTrying(*run.report))
         all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });

@@ -65,7 +65,7 @@ Scenario withChange(Scenario asked, const Change& change)
 bool addsTo(const Scenario& asked, const Change& change)
 {
     const Change* const same = lastOf(asked, change.kind);
-    if (change.kind == Change::Kind::Checkpoint)
+    if (change.kind == Change::Kind::Checkpoint || change.kind == Change::Kind::ZeroGrad)
         return same == nullptr;
     if (change.kind == Change::Kind::Offload)
         return !hasOptimizerOnHost(asked);

@@ -236,6 +236,22 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
             = say("an estimate: without those lines the program is taken to ask for the rest as it did");
 }
 
+/// What the place of zero_grad() leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_zero_grad.py.
+constexpr double kZeroGradOff = 0.005;
+
+/// Adds gradients that go elsewhere to an answer.
+void weighGradients(Prediction& prediction, const RunEdits& edits)
+{
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    prediction.uses.insert(prediction.uses.end(), edits.uses.begin(), edits.uses.end());
+    leaveRoom(prediction, &PeakFigures::requestedBytesPeak, kZeroGradOff, 0);
+    leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kZeroGradOff, kTailBytes);
+    leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kZeroGradOff, kSegmentBytes);
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: gradients are taken to go where zero_grad() would stand");
+}
+
 /// A program may leave something for good in each micro-step, or once for all of them.
 void weighGrowth(Prediction& prediction, const Rewrites& rewrites)
 {
@@ -314,6 +330,8 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
         weighOffload(prediction, rewrites.offload);
     if (rewrites.freed || rewrites.removed)
         weighLines(prediction, rewrites);
+    if (!rewrites.gradients.empty())
+        weighGradients(prediction, rewrites.gradients);
     if (rewrites.spread)
         weighSpread(prediction, *rewrites.spread);
     if (rewrites.accumulation)

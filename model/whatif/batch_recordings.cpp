@@ -177,12 +177,12 @@ Result<BatchSizes> batchByRecordings(
                 "sequences, changed"));
     for (std::size_t other = 0; other < aligned.size(); ++other)
         // Few items may be computed in another way, which takes more: what most blocks do tells.
-        if (const Differing blocks = differingOf(base, recordings[other + 1], aligned[other]);
-            blocks.smaller > blocks.larger)
+        if (const Differing differing = differingOf(base, recordings[other + 1], aligned[other]);
+            differing.smaller > differing.larger)
             return fail(Error::Kind::Refused,
                 say("the recording that has more of what changes has smaller blocks: %1 of the %2 that "
                     "differ",
-                    asCount(blocks.smaller), asCount(blocks.smaller + blocks.larger)),
+                    asCount(differing.smaller), asCount(differing.smaller + differing.larger)),
                 say("say what FILE has, and then each --with, in their order; nothing else may be changed"));
 
     BatchSizes sizes;

@@ -56,6 +56,8 @@ std::string_view ruleWord(BlockRule rule)
         return "removed";
     case BlockRule::Freed:
         return "freed";
+    case BlockRule::Zeroed:
+        return "zeroed";
     case BlockRule::NotAligned:
         break;
     }

@@ -44,8 +44,9 @@ enum class BlockRule : std::uint8_t {
     // Another line in the program:
     Removed, ///< the place that asked for it is not there: not asked for
     Freed, ///< the program lets go of it behind its last use
+    Zeroed, ///< a gradient: goes where zero_grad() stands
 };
-inline constexpr std::size_t kBlockRules = 26;
+inline constexpr std::size_t kBlockRules = 27;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

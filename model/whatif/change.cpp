@@ -2,6 +2,7 @@
 #include "model/whatif/change.h"
 
 #include "model/trace/filter_language.h"
+#include "model/whatif/gradient_lives.h"
 #include "model/whatif/offload_choice.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/sharding.h"
@@ -149,6 +150,7 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Offload, "offload", "offload=activations[:CLASS|:path:GLOB] or offload=optimizer" },
         { Change::Kind::Remove, "remove", "remove=SITE" },
         { Change::Kind::Free, "free", "free=last-use or free=SITE" },
+        { Change::Kind::ZeroGrad, "zero_grad", "zero_grad=after-step|before-forward|before-backward" },
     };
     return kKinds;
 }
@@ -219,6 +221,12 @@ Result<Change> Change::parse(std::string_view text)
         return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
             say("say how many forwards and backwards a step of the optimizer has, 1 to 4096, as "
                 "accumulate=4"));
+    }
+    if (known->kind == Kind::ZeroGrad) {
+        if (zeroGradPlace(value))
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no place of zero_grad()", text),
+            say("there are zero_grad=after-step, zero_grad=before-forward and zero_grad=before-backward"));
     }
     if (known->kind == Kind::Attention) {
         if (isAttention(value))

@@ -49,6 +49,7 @@ struct Change {
         Offload, ///< what is saved for backward, or the optimizer, lies on the host: OffloadChoice
         Remove, ///< what a place in the program allocates, as if it were not there: SiteBlocks
         Free, ///< the program lets go of tensors behind their last use
+        ZeroGrad, ///< where the program lets go of gradients: ZeroGradPlace
     };
 
     Kind kind = Kind::Batch;
@@ -75,7 +76,7 @@ struct Change {
     /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
     /// "attention=flash", "attention=flash,causal", "logits=chunks:8", "ddp=8", "zero1=8", "fsdp=8",
     /// "accumulate=4", "offload=activations", "offload=activations:Block", "offload=optimizer",
-    /// "remove=train.py:57", "free=last-use", "free=train.py:57". Kind::Usage names what is known.
+    /// "remove=train.py:57", "free=last-use", "free=train.py:57", "zero_grad=after-step". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

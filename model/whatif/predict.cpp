@@ -280,7 +280,8 @@ Result<Prediction> predictItself(
     if (!rewrites)
         return Failure(rewrites.error());
     if (changes(scenario, Change::Kind::Checkpoint) || savesOnHost(scenario) || rewrites->removed
-        || rewrites->freed || rewrites->spread || rewrites->accumulation || rewrites->optimizer) {
+        || rewrites->freed || rewrites->spread || rewrites->accumulation || rewrites->optimizer
+        || !rewrites->gradients.empty()) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());

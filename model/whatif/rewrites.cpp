@@ -2,6 +2,7 @@
 #include "model/whatif/rewrites.h"
 
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/gradient_lives.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/offload.h"
 #include "model/whatif/optimizer_template.h"
@@ -129,6 +130,22 @@ Result<void> checkAccumulate(const Scenario& scenario)
         say("ask for the one, or for the other"));
 }
 
+/// Refused: what becomes of gradients there is told by what else changes.
+Result<void> checkZeroGrad(const Scenario& scenario)
+{
+    if (!changes(scenario, Change::Kind::ZeroGrad))
+        return {};
+    const auto other = std::ranges::find_if(scenario.changes, [](const Change& change) {
+        return change.spreads() || (change.kind == Change::Kind::Accumulate && change.numerator > 1);
+    });
+    if (other == scenario.changes.end())
+        return {};
+    return fail(Error::Kind::Refused,
+        say("nothing tells where gradients go with both: --change '%1' and 'zero_grad' do not go together",
+            other->text),
+        say("ask for the one, or for the other"));
+}
+
 /// What the scenario saves on the host.
 Result<RunEdits> offloadOf(const RecordedRun& run, const Scenario& scenario)
 {
@@ -194,6 +211,7 @@ ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
     edits.append(offload);
     if (freed)
         edits.append(freed->edits);
+    edits.append(gradients);
     if (spread)
         edits.append(spread->edits);
     ProgramRun run = edited(std::move(sized), edits);
@@ -211,7 +229,7 @@ Result<void> goTogether(const Scenario& scenario)
     if (const CheckpointChoices asked(scenario); asked.takesAway && !asked.choices.empty())
         return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
             say("ask for the one, or for the other"));
-    for (const auto check : { &checkOffload, &checkFree, &checkAccumulate })
+    for (const auto check : { &checkOffload, &checkFree, &checkAccumulate, &checkZeroGrad })
         if (auto checked = check(scenario); !checked)
             return checked;
     return {};
@@ -233,6 +251,7 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
         return Failure(offload.error());
     rewrites.offload = std::move(*offload);
     const Change *last = nullptr, *spreading = nullptr;
+    std::optional<ZeroGradPlace> zeroed; // of several the last one
     for (const Change& change : scenario.changes)
         if (change.kind == Change::Kind::Optimizer)
             last = &change;
@@ -240,6 +259,14 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
             spreading = &change;
         else if (change.kind == Change::Kind::Accumulate)
             rewrites.microSteps = change.numerator;
+        else if (change.kind == Change::Kind::ZeroGrad)
+            zeroed = zeroGradPlace(change.value);
+    if (zeroed) {
+        auto gradients = gradientEdits(run, *zeroed);
+        if (!gradients)
+            return Failure(gradients.error());
+        rewrites.gradients = std::move(*gradients);
+    }
     if (rewrites.microSteps > 1) {
         auto accumulation = Accumulation::of(*run.trace, *run.steps);
         if (!accumulation)

@@ -38,6 +38,7 @@ struct Rewrites {
     std::optional<FreedTensors> freed; ///< none: the program lets go as it was recorded
     RunEdits checkpoints;
     RunEdits offload; ///< empty: nothing lies on the host
+    RunEdits gradients; ///< empty: they go where they were recorded to
     std::optional<SpreadRun> spread; ///< none: over no ranks
     std::optional<Accumulation> accumulation; ///< none: as many micro-steps as were recorded
     std::int64_t microSteps = 1;

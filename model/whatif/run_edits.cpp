@@ -67,6 +67,8 @@ ProgramRun edited(ProgramRun run, const RunEdits& edits)
         if (fates[move.block] != Fate::Stays)
             continue;
         fates[move.block] = Fate::Moves;
+        if (move.dies.event == RunEdits::Added::kNever)
+            continue;
         const EventIndex born = run.blocks[move.block].like;
         insertFree(insertions, move.block, std::max(move.dies, RunEdits::Place{ born + 1, 0, 0 }));
     }

@@ -24,7 +24,7 @@ struct RunEdits {
     };
     struct Move {
         std::uint32_t block = 0; ///< row
-        Place dies;
+        Place dies; ///< `event` Added::kNever: it stays
     };
     struct Copy {
         std::uint32_t like = 0; ///< row of the block whose size, stream and stack it has

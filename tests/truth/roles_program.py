@@ -26,7 +26,7 @@ OPTIMIZERS = {
     "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=3, tolerance_grad=-1.0, tolerance_change=-1.0)}
 OPTIONS = ("accumulate", "evaluate", "evaluate_inference", "checkpoint", "checkpoint_reentrant", "variable_shapes", "autocast", "scaler",
            "keep_gradients", "zero_first", "clip", "penalty", "save", "in_backward", "two_optimizers", "average", "ddp", "ddp_views", "fsdp2",
-           "bf16", "fp16", "autocast_fp16", "autocast_off", "same_batch")
+           "bf16", "fp16", "autocast_fp16", "autocast_off", "same_batch", "zero_late")
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -181,12 +181,16 @@ class Trainer:
         for optimizer in self.optimizers if "zero_first" in self.options else ():
             self.zero(optimizer)
         micro = 4 if "accumulate" in self.options else 1
-        for _ in range(micro):
+        for turn in range(micro):
             x, y = self.draw(step)
-            self.backward(self.loss(x, y), micro)
+            loss = self.loss(x, y)
+            for optimizer in self.optimizers if "zero_late" in self.options and turn == 0 else ():
+                self.zero(optimizer)
+            self.backward(loss, micro)
+            loss = None
         for optimizer in self.optimizers:
             self.update(optimizer)
-        for optimizer in self.optimizers if "zero_first" not in self.options else ():
+        for optimizer in self.optimizers if not {"zero_first", "zero_late"} & set(self.options) else ():
             self.zero(optimizer)
         return None
 

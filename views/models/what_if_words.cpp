@@ -115,6 +115,8 @@ QString rule(model::BlockRule rule)
         return Words::tr("of a line that is taken out: not asked for");
     case model::BlockRule::Freed:
         return Words::tr("let go of behind their last use");
+    case model::BlockRule::Zeroed:
+        return Words::tr("gradients: go where zero_grad() stands");
     }
     return {};
 }

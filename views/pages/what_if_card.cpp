@@ -230,6 +230,14 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
             WhatIfCard::tr("It takes a deep step, which tells what is used when: strata record "
                            "--deep-step 3."),
             whatIf, document);
+    case model::Change::Kind::ZeroGrad:
+        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Gradients"),
+            WhatIfCard::tr(
+                "Where zero_grad() lets go of them: right behind the step of the optimizer, so that "
+                "the next forward does without them (after-step), before that forward, or before "
+                "the backward behind it"),
+            WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
+            whatIf, document);
     case model::Change::Kind::Accumulate:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),
             WhatIfCard::tr("So many forwards and backwards, each of the batch, for a step of the optimizer"),

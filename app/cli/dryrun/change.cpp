@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/change.h"
 
 #include "model/whatif/change.h"
+#include "model/whatif/gradient_lives.h"
 #include "model/whatif/offload_choice.h"
 
 #include <charconv>
@@ -55,6 +56,7 @@ model::Result<void> checkChange(std::string_view change)
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
         || (kind == "attention" && model::isAttention(value)) || (kind == "accumulate" && isMicroSteps(value))
         || (kind == "offload" && model::isOffload(value))
+        || (kind == "zero_grad" && model::zeroGradPlace(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (kind == "remove" || kind == "free")
         return model::fail(model::Error::Kind::Usage,
@@ -75,7 +77,7 @@ model::Result<void> checkChange(std::string_view change)
                        "checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
                        "attention=math|efficient|flash|cudnn[,causal], accumulate=K, "
                        "offload=activations[:MODULE_CLASS|:path:GLOB], offload=optimizer, "
-                       "fsdp[=MODULE_CLASS]"));
+                       "zero_grad=after-step|before-forward|before-backward, fsdp[=MODULE_CLASS]"));
     return {};
 }
 

@@ -65,7 +65,8 @@ public:
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim or bitsandbytes (AdamW8bit); remove=SITE, without the line that allocates there; "
                "free=last-use or "
-               "free=SITE, let go of behind the last use; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
+               "free=SITE, let go of behind the last use; zero_grad=after-step, before-forward or "
+               "before-backward, where gradients go; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
                "--confirm alone amp=bf16 or dtype=bf16 (also fp16), attention=math|efficient|flash|cudnn"
                "[,causal] and logits=chunks:N; one after the other")
             ->type_name("KIND=VALUE")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--bf16] [--scaler] [--checkpoint] [--offload] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
+usage: program_change.py [--amp] [--bf16] [--scaler] [--checkpoint] [--offload] [--zero after|first|late] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
 """
 import argparse
 import contextlib
@@ -17,6 +17,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--amp", action="store_true")
 parser.add_argument("--bf16", action="store_true")
 parser.add_argument("--scaler", action="store_true", help="scales losses, where the program is not in bf16")
+parser.add_argument("--zero", choices=("after", "first", "late"), default="after", help="where zero_grad() stands: behind steps, before forward or backward")
 parser.add_argument("--checkpoint", action="store_true")
 parser.add_argument("--offload", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
@@ -111,6 +112,8 @@ optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
 second = OPTIMIZERS[arguments.optimizer](other.parameters())
 scaler = torch.amp.GradScaler("cuda", 2.0**10, enabled=not arguments.bf16) if arguments.scaler else None
 for step in range(3):
+    if arguments.zero == "first":
+        optimizer.zero_grad()
     if arguments.loop == "gan":
         noise = typed(torch.randn(64, 96, device="cuda"))
         with forward():
@@ -118,11 +121,13 @@ for step in range(3):
         second.zero_grad()
         loss.backward()
         second.step()
-    for _ in range(2 if arguments.loop == "accumulate" else 1):
+    for turn in range(2 if arguments.loop == "accumulate" else 1):
         x, y = torch.randn(512, 320, device="cuda"), torch.randint(1000, (512,), device="cuda")
         x = typed(x)
         with forward():
             loss = criterion(net(x), y) / 2
+        if arguments.zero == "late" and turn == 0:
+            optimizer.zero_grad()
         (scaler.scale(loss) if scaler else loss).backward()
     if scaler:
         scaler.unscale_(optimizer)
@@ -130,7 +135,8 @@ for step in range(3):
         scaler.update()
     else:
         optimizer.step()
-    optimizer.zero_grad()
+    if arguments.zero == "after":
+        optimizer.zero_grad()
     if arguments.loop == "evaluate":
         net.eval()
         with torch.no_grad():
