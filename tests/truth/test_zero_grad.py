@@ -115,7 +115,7 @@ def write(arguments, python, found, rows):
     lines = ["A program is recorded with `zero_grad()` behind the step of its optimizer, before its forward, or before its backward, and asked what it",
              "comes to with each other place (`--change zero_grad=`), and with an optimizer for each parameter that steps as its gradient comes, and lets",
              "it go (`--change optimizer=NAME,in_backward=True`, of the same name and options). The truth is the same program written so: real PyTorch, its",
-             "real allocator on the simulated device. Those that clip or accumulate do so not where they step in backward.",
+             "real allocator on the simulated device. Programs that clip or accumulate do neither where they step in backward.",
              "Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md), every other one with layers beside the",
              "model that make its parameters large. Errors are in percent of the truth, over answers in which the change moves the figure by 1 % or more;",
              "*tail* is the 95th percentile, *no change* what predicting the recorded figure scores.", "",
