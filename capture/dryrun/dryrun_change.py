@@ -10,6 +10,7 @@ import functools
 import inspect
 import sys
 import threading
+import types
 import weakref
 
 state = threading.local()
@@ -363,10 +364,24 @@ def read_value(text):
 
 
 def replace_optimizer(wanted):
-    """Another optimizer of torch.optim, or of bitsandbytes, over the same groups, with their learning rates and weight decays."""
+    """Another optimizer of torch.optim, or of bitsandbytes, over the same groups, with their learning rates and weight decays. in_backward=True: one
+    for each parameter, which steps, and lets the gradient go, as that comes; what the program calls of the optimizer does nothing then."""
     name, *given = wanted.split(",")
     given = {key: read_value(value) for key, value in (item.split("=", 1) for item in given)}
+    in_backward = given.pop("in_backward", False)
     replaced, missing = [], []
+
+    def step_in_backward(optimizer, target):
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                each = target([{**{key: group[key] for key in optimizer.defaults if key in group}, "params": [parameter]}])
+
+                def step(parameter, each=each):
+                    each.step()
+                    each.zero_grad()
+                parameter.register_post_accumulate_grad_hook(step)
+        for method in ("step", "zero_grad"):
+            setattr(optimizer, method, types.MethodType(lambda self, *arguments, **options: None, optimizer))
 
     def among(module, base):
         return next((known for known in vars(module).values()
@@ -419,6 +434,8 @@ def replace_optimizer(wanted):
             state.making = True
             try:
                 optimizer = target(groups or parameters, **{**keep(target, {**bound, **bound.get("kwargs", {})}), **given})
+                if in_backward:
+                    step_in_backward(optimizer, target)
             finally:
                 state.making = False
             optimizer.__dict__[ready] = True

@@ -161,8 +161,8 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Optimizer:
         if (!RoleListings::tellTensors(trace.recording(), trace.device()))
             return {};
-        return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
-            "AdamW8bit", "Adam8bit", "RMSprop", "Adagrad" };
+        return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False",
+            "AdamW,in_backward=True", "Adam", "AdamW8bit", "Adam8bit", "RMSprop", "Adagrad" };
     case Change::Kind::Offload: {
         std::vector<std::string> values;
         for (const std::string& name : classesOf(trace)) {

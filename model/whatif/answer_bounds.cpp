@@ -239,6 +239,8 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
 /// What the place of zero_grad() leaves open, as shares of the answer: measured with the families of
 /// tests/truth/test_zero_grad.py.
 constexpr double kZeroGradOff = 0.005;
+/// The same of optimizers that step as gradients come.
+constexpr double kInBackwardOff = 0.005;
 
 /// Adds gradients that go elsewhere to an answer.
 void weighGradients(Prediction& prediction, const RunEdits& edits)
@@ -340,7 +342,13 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
     if (!rewrites.optimizer)
         return;
     const OptimizerRewrite& optimizer = *rewrites.optimizer;
-    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    if (optimizer.isInBackward()) {
+        leaveRoom(prediction, &PeakFigures::requestedBytesPeak, kInBackwardOff, 0);
+        leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kInBackwardOff, kTailBytes);
+        leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kInBackwardOff, kSegmentBytes);
+    }
+    prediction.evidence = std::max(
+        prediction.evidence, optimizer.isInBackward() ? WhatIfEvidence::Deep : WhatIfEvidence::Roles);
     const auto told = [&](BlockRule rule, const OptimizerRewrite::Sum& sum) {
         if (sum.blocks > 0)
             prediction.uses.push_back({ rule, sum.blocks, sum.bytes });

@@ -4,6 +4,7 @@
 #include "model/analysis/training/listed_tensors.h"
 #include "model/base/wrap.h"
 #include "model/trace/roles.h"
+#include "model/whatif/gradient_calls.h"
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
@@ -61,35 +62,6 @@ std::vector<Bucket> bucketsOf(const std::vector<Piece>& pieces, const std::vecto
     return full;
 }
 
-/// A call of AccumulateGrad, which takes a new gradient and keeps it, or a copy of it that it makes.
-struct GradientCall {
-    DeepMoment begins, ends;
-};
-
-/// In the order in which they begin; those that return. O(rows).
-std::vector<GradientCall> gradientCallsIn(const DeepStep& deep, const StringTable& strings)
-{
-    std::vector<GradientCall> all;
-    std::map<std::uint32_t, std::vector<std::size_t>> open; // by thread, those that have not returned
-    constexpr std::size_t kOther = SIZE_MAX;
-    for (std::uint32_t index = 0; index < deep.rows.size(); ++index) {
-        const DeepStep::Row& row = deep.rows[index];
-        std::vector<std::size_t>& calls = open[row.thread];
-        if (row.kind == DeepStep::Kind::Operator) {
-            const bool isOne = row.name.valid() && strings[row.name] == "torch::autograd::AccumulateGrad";
-            calls.push_back(isOne ? all.size() : kOther);
-            if (isOne)
-                all.push_back({ { row.event, index }, kNeverInStep });
-        } else if (row.kind == DeepStep::Kind::Returns && !calls.empty()) {
-            if (calls.back() != kOther)
-                all[calls.back()].ends = { row.event, index };
-            calls.pop_back();
-        }
-    }
-    std::erase_if(all, [](const GradientCall& one) { return one.ends == kNeverInStep; });
-    return all;
-}
-
 class Spreading {
 public:
     Spreading(const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
@@ -138,32 +110,17 @@ public:
     /// taken them, or made them. Refused: nothing tells where that is.
     [[nodiscard]] Result<StepEdits> views(const DeepStep& deep, const StepOwners& owners) const
     {
-        const std::vector<GradientCall> calls = gradientCallsIn(deep, m_trace.recording().strings);
-        StepEdits edits;
-        std::set<std::uint32_t> moved;
-        const auto move = [&](std::uint32_t block, const DeepMoment& dies) {
-            if (m_gradients.contains(block) && moved.insert(block).second
-                && dies < recordedDeath(m_trace, block))
-                edits.changes.push_back({ block, dies, BlockRule::LetGo });
-        };
-        for (const StepOwners::Take& take : owners.takes)
-            if (const auto call = std::ranges::lower_bound(calls, take.at, {}, &GradientCall::begins);
-                call != calls.end() && call->begins == take.at)
-                move(take.block, call->ends);
-        for (const auto& [block, type] : m_gradients) {
-            const EventIndex birth = m_trace.blocks().birth(BlockId::born(block));
-            if (birth < deep.beginEvent || birth >= deep.endEvent || moved.contains(block))
-                continue;
-            if (calls.empty())
-                return fail(Error::Kind::Refused,
-                    say("the deep step does not show where gradients are there, which "
-                        "gradient_as_bucket_view=True is about"),
-                    say("ask without it, or record the program without torch.compile"));
-            const auto behind = std::ranges::upper_bound(
-                calls, birth, {}, [](const GradientCall& call) { return call.begins.event; });
-            if (behind != calls.begin() && birth < std::prev(behind)->ends.event)
-                move(block, std::prev(behind)->ends);
-        }
+        const auto isGradient = [&](std::uint32_t block) { return m_gradients.contains(block); };
+        StepEdits edits{ .changes = gradientsTaken(m_trace, deep, owners, isGradient) };
+        const bool hasSome = std::ranges::any_of(m_gradients, [&](const auto& gradient) {
+            const EventIndex birth = m_trace.blocks().birth(BlockId::born(gradient.first));
+            return birth >= deep.beginEvent && birth < deep.endEvent;
+        });
+        if (hasSome && edits.changes.empty())
+            return fail(Error::Kind::Refused,
+                say("the deep step does not show where gradients are there, which "
+                    "gradient_as_bucket_view=True is about"),
+                say("ask without it, or record the program without torch.compile"));
         return edits;
     }
 

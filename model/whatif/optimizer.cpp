@@ -2,11 +2,14 @@
 #include "model/whatif/optimizer.h"
 
 #include "model/base/wrap.h"
+#include "model/whatif/gradient_moments.h"
 #include "model/whatif/optimizer_match.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace strata::model {
@@ -15,9 +18,10 @@ class RewriteMaker {
 public:
     /// Without a choice: each optimizer as it was recorded.
     RewriteMaker(const RecordedRun& run, std::optional<OptimizerChoice> choice, RecordedOptimizers recorded,
-        const ShardOf& shardOf)
+        const ShardOf& shardOf, std::optional<GradientMoments> moments = {})
         : m_choice(std::move(choice))
         , m_shardOf(shardOf)
+        , m_moments(std::move(moments))
         , m_version(run.report->version)
         , m_did(recordedParts(*run.trace, recorded))
     {
@@ -73,6 +77,8 @@ private:
     bool add(const OptimizerTemplate* chosen, bool apart, bool isLikeliest)
     {
         OptimizerRewrite::Way way;
+        if (m_moments)
+            return isLikeliest || chosen == m_choice->decaying ? addInBackward(*chosen, apart) : false;
         for (std::uint32_t i = 0; i < all().size(); ++i) {
             const RecordedOptimizer& optimizer = all()[i];
             std::vector<std::uint32_t> groups = m_matches[i].groups;
@@ -100,6 +106,77 @@ private:
             return false;
         m_rewrite.m_ways.push_back(std::move(way));
         return true;
+    }
+
+    /// One more way: an optimizer for each parameter.
+    bool addInBackward(const OptimizerTemplate& made, bool apart)
+    {
+        if (apart) // each is a group already
+            return false;
+        struct Own {
+            OptimizerRewrite::Placed placed;
+            std::uint32_t parameter = 0;
+        };
+        std::vector<Own> owns;
+        m_rewrite.m_changesNothing = false;
+        m_rewrite.m_zeroed.resize(m_rewrite.m_trace->blocks().bornCount());
+        const StringTable& strings = m_rewrite.m_trace->recording().strings;
+        for (std::uint32_t i = 0; i < all().size(); ++i)
+            for (std::uint32_t index = 0; index < all()[i].parameters.size(); ++index) {
+                const RecordedOptimizer one = aloneOf(all()[i], index);
+                auto parts = model::partsOf(made, one, { 0 }, m_choice->least);
+                if (!parts)
+                    return false;
+                for (std::size_t part = 0; part < parts->size(); ++part) {
+                    auto states = statesAmong((*parts)[part], m_rewrite.m_names[i], one, strings);
+                    for (PutOptimizers::State& state : states)
+                        state.told = all()[i].steps[part == 0 ? 0 : part - 1].end;
+                    OptimizerRewrite::Placed placed{ all()[i].made, i, std::move((*parts)[part]),
+                        std::move(states) };
+                    if (part > 0) {
+                        const auto* const moment = m_moments->at(i, part - 1, index);
+                        placed.before = moment != nullptr ? moment->ready : all()[i].steps[part - 1].begin;
+                        if (moment != nullptr) {
+                            placed.gradient = moment->block;
+                            m_rewrite.m_zeroed[moment->block] = true;
+                        }
+                    }
+                    owns.push_back({ std::move(placed), index });
+                }
+            }
+        std::ranges::stable_sort(owns, {}, [](const Own& own) { return own.placed.before; });
+        // Blocks are counted in the order in which they are asked for, over all parameters.
+        std::vector<std::uint32_t> asked(all().size());
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> blocks;
+        OptimizerRewrite::Way way;
+        for (Own& own : owns) {
+            const auto known = [&](std::uint32_t block) -> std::uint32_t& {
+                return blocks[{ own.placed.optimizer, own.parameter, block }];
+            };
+            for (OptimizerEvent& event : own.placed.events) {
+                if (event.alloc)
+                    known(event.block) = asked[own.placed.optimizer]++;
+                event.block = known(event.block);
+            }
+            for (PutOptimizers::State& state : own.placed.states)
+                state.block = known(state.block);
+            way.push_back(std::move(own.placed));
+        }
+        m_rewrite.m_ways.push_back(std::move(way));
+        return true;
+    }
+
+    /// An optimizer over one of the parameters.
+    static RecordedOptimizer aloneOf(const RecordedOptimizer& all, std::uint32_t index)
+    {
+        RecordedOptimizer one = all;
+        one.parameters = { all.parameters[index] };
+        one.names = { all.names[index] };
+        for (RecordedOptimizer::Step& step : one.steps)
+            step.having = std::ranges::find(step.having, index) != step.having.end()
+                ? std::vector<std::uint32_t>{ 0 }
+                : std::vector<std::uint32_t>{};
+        return one;
     }
 
     /// `shard`: of the optimizer of that number, what the parts are of.
@@ -183,6 +260,7 @@ private:
 
     std::optional<OptimizerChoice> m_choice;
     ShardOf m_shardOf;
+    std::optional<GradientMoments> m_moments; // none: it steps behind backward
     TorchVersion m_version;
     std::vector<OptimizerParts> m_did;
     std::vector<OptimizerMatch> m_matches;
@@ -229,7 +307,12 @@ Result<OptimizerRewrite> OptimizerRewrite::of(
     if (choice)
         if (const auto taken = checkTypes(run, *choice, *recorded); !taken)
             return Failure(taken.error());
-    return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
+    if (!choice || !choice->inBackward)
+        return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
+    auto moments = GradientMoments::of(run, *recorded);
+    if (!moments)
+        return Failure(moments.error());
+    return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf, std::move(*moments)).make();
 }
 
 Result<OptimizerRewrite> OptimizerRewrite::onHost(const RecordedRun& run)
@@ -295,6 +378,10 @@ ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) c
                 out.asks.push_back({ Action::FreeCompleted, block, like });
             }
         }
+        if (placed.gradient) {
+            out.asks.push_back({ Action::FreeRequested, *placed.gradient, like });
+            out.asks.push_back({ Action::FreeCompleted, *placed.gradient, like });
+        }
         for (PutOptimizers::State state : placed.states) {
             state.block = blocks[placed.optimizer][state.block];
             told.all[placed.optimizer].states.push_back(std::move(state));
@@ -305,7 +392,9 @@ ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) c
             put(*next);
         const bool ours = ask.block < m_recorded.owners.size()
             && m_recorded.owners[ask.block] != RecordedOptimizers::kNone;
-        if (!ours)
+        const bool isZeroed
+            = ask.block < m_zeroed.size() && m_zeroed[ask.block] && ask.action != Action::Alloc;
+        if (!ours && !isZeroed)
             out.asks.push_back(ask);
     }
     for (; next != end; ++next)

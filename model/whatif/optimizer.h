@@ -11,6 +11,7 @@
 #include "model/whatif/sharding.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ public:
     /// With the recorded ones on the host, states and steps. Fails as recordedOptimizers() does.
     [[nodiscard]] static Result<OptimizerRewrite> onHost(const RecordedRun& run);
 
+    /// As gradients come, each of which goes behind its step.
+    [[nodiscard]] bool isInBackward() const { return !m_zeroed.empty(); }
     /// The recorded program did just that, event by event.
     [[nodiscard]] bool changesNothing() const { return m_changesNothing; }
     /// How many ways there are that the recording does not tell apart: groups of parameters, weights that
@@ -57,6 +60,7 @@ private:
         std::uint32_t optimizer = 0;
         std::vector<OptimizerEvent> events;
         std::vector<PutOptimizers::State> states; ///< which are made in these
+        std::optional<std::uint32_t> gradient = {}; ///< a block that goes behind them, and not where it went
     };
     using Way = std::vector<Placed>; // by place
 
@@ -67,6 +71,7 @@ private:
     const DeviceTrace* m_trace = nullptr;
     RecordedOptimizers m_recorded;
     std::vector<Way> m_ways;
+    std::vector<bool> m_zeroed; // by row, gradients of Placed; empty: none
     std::vector<std::string> m_names; // classes of those that are put
     bool m_changesNothing = false;
     Sum m_taken, m_put;

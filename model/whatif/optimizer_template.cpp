@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using Options = std::map<std::string, std::string, std::less<>>;
 
+constexpr std::string_view kInBackward = "in_backward";
 constexpr std::string_view kWeightDecay = "weight_decay";
 constexpr std::string_view kPaged = "is_paged";
 
@@ -339,6 +340,14 @@ Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
     for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
         const std::size_t equals = part->find('=');
         const std::string option = part->substr(0, equals);
+        if (option == kInBackward) { // of the program around it
+            const std::string isSo = equals == part->npos ? std::string() : part->substr(equals + 1);
+            if (isSo != "True" && isSo != "False")
+                return fail(Error::Kind::Usage, say("'%1' gives no value that %2 takes", *part, name),
+                    say("give in_backward=True"));
+            choice.inBackward = isSo == "True";
+            continue;
+        }
         const auto standing = known.defaults.find(option);
         if (standing == known.defaults.end()) {
             std::vector<std::string> options;

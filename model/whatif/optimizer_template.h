@@ -82,6 +82,7 @@ struct OptimizerChoice {
     std::string package; ///< "bitsandbytes 0.50.2"; empty: it is one of PyTorch's
     const OptimizerTemplate* made = nullptr; ///< of the catalogue: it outlives all
     std::int64_t least = 0; ///< elements of a large parameter
+    bool inBackward = false; ///< one for each parameter, which steps as its gradient comes, and lets that go
     /// Whether it raises in a step of such a parameter.
     [[nodiscard]] bool refuses(std::string_view type, std::int64_t elements) const;
     std::map<std::string, bool, std::less<>> refused; ///< types, and whether of small ones alone

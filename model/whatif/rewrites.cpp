@@ -130,19 +130,32 @@ Result<void> checkAccumulate(const Scenario& scenario)
         say("ask for the one, or for the other"));
 }
 
-/// Refused: what becomes of gradients there is told by what else changes.
-Result<void> checkZeroGrad(const Scenario& scenario)
+/// Whether an optimizer steps as gradients come.
+bool stepsInBackward(const Change& change)
 {
-    if (!changes(scenario, Change::Kind::ZeroGrad))
+    if (change.kind != Change::Kind::Optimizer)
+        return false;
+    const auto choice = OptimizerTemplates::builtIn().find(change.value);
+    return choice && choice->inBackward;
+}
+
+/// Refused: what becomes of gradients there is told by what else changes.
+Result<void> checkGradients(const Scenario& scenario)
+{
+    auto own = std::ranges::find_if(scenario.changes, stepsInBackward);
+    if (own == scenario.changes.end())
+        own = std::ranges::find(scenario.changes, Change::Kind::ZeroGrad, &Change::kind);
+    if (own == scenario.changes.end())
         return {};
-    const auto other = std::ranges::find_if(scenario.changes, [](const Change& change) {
-        return change.spreads() || (change.kind == Change::Kind::Accumulate && change.numerator > 1);
+    const auto other = std::ranges::find_if(scenario.changes, [&](const Change& change) {
+        return change.spreads() || (change.kind == Change::Kind::Accumulate && change.numerator > 1)
+            || (stepsInBackward(*own) && change.kind == Change::Kind::ZeroGrad);
     });
     if (other == scenario.changes.end())
         return {};
     return fail(Error::Kind::Refused,
-        say("nothing tells where gradients go with both: --change '%1' and 'zero_grad' do not go together",
-            other->text),
+        say("nothing tells where gradients go with both: --change '%1' and '%2' do not go together",
+            other->text, own->text),
         say("ask for the one, or for the other"));
 }
 
@@ -229,7 +242,7 @@ Result<void> goTogether(const Scenario& scenario)
     if (const CheckpointChoices asked(scenario); asked.takesAway && !asked.choices.empty())
         return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
             say("ask for the one, or for the other"));
-    for (const auto check : { &checkOffload, &checkFree, &checkAccumulate, &checkZeroGrad })
+    for (const auto check : { &checkOffload, &checkFree, &checkAccumulate, &checkGradients })
         if (auto checked = check(scenario); !checked)
             return checked;
     return {};

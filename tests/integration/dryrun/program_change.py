@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--bf16] [--scaler] [--checkpoint] [--offload] [--zero after|first|late] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
+usage: program_change.py [--amp] [--bf16] [--scaler] [--in-backward] [--checkpoint] [--offload] [--zero after|first|late] [--optimizer NAME] [--parallel ddp|fsdp|fsdp_on_host] [--loop LOOP]
 """
 import argparse
 import contextlib
@@ -18,6 +18,7 @@ parser.add_argument("--amp", action="store_true")
 parser.add_argument("--bf16", action="store_true")
 parser.add_argument("--scaler", action="store_true", help="scales losses, where the program is not in bf16")
 parser.add_argument("--zero", choices=("after", "first", "late"), default="after", help="where zero_grad() stands: behind steps, before forward or backward")
+parser.add_argument("--in-backward", action="store_true", help="optimizers step as gradients come")
 parser.add_argument("--checkpoint", action="store_true")
 parser.add_argument("--offload", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
@@ -108,8 +109,23 @@ if arguments.parallel:
     dist.init_process_group("nccl")
 net, other = (spread(model) for model in (typed(Net(320, 1000)).cuda(), typed(Net(96, 320)).cuda()))
 criterion = nn.CrossEntropyLoss()
-optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
-second = OPTIMIZERS[arguments.optimizer](other.parameters())
+
+
+def step_in_backward(parameters):
+    for parameter in parameters:
+        def step(parameter, each=OPTIMIZERS[arguments.optimizer]([parameter])):
+            each.step()
+            each.zero_grad()
+        parameter.register_post_accumulate_grad_hook(step)
+
+
+optimizer = second = None
+if arguments.in_backward:
+    step_in_backward(net.parameters())
+    step_in_backward(other.parameters())
+else:
+    optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
+    second = OPTIMIZERS[arguments.optimizer](other.parameters())
 scaler = torch.amp.GradScaler("cuda", 2.0**10, enabled=not arguments.bf16) if arguments.scaler else None
 for step in range(3):
     if arguments.zero == "first":
@@ -133,9 +149,9 @@ for step in range(3):
         scaler.unscale_(optimizer)
         scaler.step(optimizer)
         scaler.update()
-    else:
+    elif optimizer:
         optimizer.step()
-    if arguments.zero == "after":
+    if arguments.zero == "after" and optimizer:
         optimizer.zero_grad()
     if arguments.loop == "evaluate":
         net.eval()

@@ -32,6 +32,7 @@ CASES = [
     (["zero_grad=after-step"], ALONE, [(["--zero", "late"], []), (["--zero", "first", "--loop", "evaluate"], ["--loop", "evaluate"])]),
     (["zero_grad=before-backward"], ALONE, [([], ["--zero", "late"]), (["--loop", "accumulate"], ["--loop", "accumulate", "--zero", "late"])]),
     (["zero_grad=before-forward"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--zero", "first"])]),
+    (["optimizer=adamw,in_backward=True"], ALONE, [(PRUDENT, ["--optimizer", "adamw", "--in-backward"])]),
     (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
     (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
     (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),

@@ -31,11 +31,12 @@ public:
         bool copies = false; ///< AccumulateGrad, gradients instead of keeping them
         bool keeps = false; ///< gradients, from step to step
         bool isMixed = false; ///< biases are of another type than weights
+        bool clips = true; ///< something is asked for between backward and the step
     };
     explicit LayeredTraining(const Options& options)
         : m_options(options)
     {
-        const auto& [deep, file, backwards, showsCalls, copies, keeps, isMixed] = options;
+        const auto& [deep, file, backwards, showsCalls, copies, keeps, isMixed, clips] = options;
         for (int layer = 0; layer < 2; ++layer) {
             alloc('S', "weight" + std::to_string(layer), 400);
             alloc('S', "bias" + std::to_string(layer), 40);
@@ -230,8 +231,10 @@ private:
         for (const auto& [name, elements] : parameters)
             m_listed.push_back({ m_event, wire::RoleKind::Gradient,
                 m_blocks.at(std::string(name) + ".grad").first, nameOf(name), elements });
-        alloc('N', "scratch", 8);
-        free('N', "scratch");
+        if (m_options.clips) {
+            alloc('N', "scratch", 8);
+            free('N', "scratch");
+        }
         for (const auto& [name, elements] : parameters)
             m_listed.push_back(
                 { m_event, wire::RoleKind::Parameter, m_blocks.at(name).first, nameOf(name), elements });

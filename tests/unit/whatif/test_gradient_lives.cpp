@@ -83,4 +83,55 @@ TEST(GradientLives, ThatStepsKeepAreRefused)
             << other;
 }
 
+TEST(InBackward, StepsAndLetsGoAsGradientsCome)
+{
+    const auto asked = [](const LayeredTraining& training, const char* change) {
+        return predict({ training.run() },
+            { .changes = { *Change::parse(change) }, .settings = {}, .capacityBytes = {} });
+    };
+    const char* const plain = "optimizer=SGD,momentum=0,in_backward=True";
+    const LayeredTraining training({ .clips = false });
+    const auto answer = asked(training, plain);
+    ASSERT_TRUE(answer) << answer.error().text();
+    EXPECT_EQ(answer->evidence, WhatIfEvidence::Deep);
+    const std::string step = kForward + "+200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 -64 ";
+    EXPECT_EQ(LayeredTraining::textOf(*answer->run), kParameters + step + step + step + step);
+    // With a state of each parameter, made in its first step, and no gradients together.
+    const auto more = asked(training, "optimizer=SGD,momentum=0.9,in_backward=True");
+    ASSERT_TRUE(more) << more.error().text();
+    const std::string text = LayeredTraining::textOf(*more->run);
+    EXPECT_TRUE(
+        text.starts_with(kParameters + kForward + "+200 -20 +200 -200 +400 +40 -101 +400 -400 +40 -40 "))
+        << text;
+    EXPECT_TRUE(text.ends_with(step)) << text;
+    // False is as it is without.
+    const auto behind = asked(training, "optimizer=SGD,momentum=0,in_backward=False");
+    ASSERT_TRUE(behind);
+    EXPECT_EQ(behind->predicted->requestedBytesPeak, behind->recorded.requestedBytesPeak);
+}
+
+TEST(InBackward, NamesWhatItIsNotKnownFor)
+{
+    const auto refused = [](const LayeredTraining::Options& options) {
+        const LayeredTraining training(options);
+        const auto answer = predict({ training.run() },
+            { .changes = { *Change::parse("optimizer=SGD,in_backward=True") },
+                .settings = {},
+                .capacityBytes = {} });
+        return answer ? std::string() : answer.error().text();
+    };
+    EXPECT_NE(refused({ .deep = false, .clips = false }).find("deep step"), std::string::npos);
+    EXPECT_NE(refused({ .showsCalls = false, .clips = false }).find("torch.compile"), std::string::npos);
+    EXPECT_NE(refused({ .keeps = true, .clips = false }).find("keeps its gradients"), std::string::npos)
+        << refused({ .keeps = true, .clips = false });
+    EXPECT_NE(refused({}).find("between backward and a step"), std::string::npos);
+    EXPECT_EQ(Change::parse("optimizer=SGD,in_backward=1").error().kind, Error::Kind::Usage);
+    for (const char* const other : { "zero_grad=after-step", "fsdp=8", "accumulate=2" })
+        EXPECT_FALSE(goTogether(
+            { .changes = { *Change::parse(other), *Change::parse("optimizer=SGD,in_backward=True") },
+                .settings = {},
+                .capacityBytes = {} }))
+            << other;
+}
+
 } // namespace strata::model
