@@ -555,9 +555,8 @@ def placing_zero_grad(where):
 
         def patch_and_wrap(self):
             patch_step(self)
-            made = type(self).step
-            if not getattr(made, "_strata_zeroes", False):
-                type(self).step = wrap_step(made)
+            if not getattr(type(self).step, "_strata_zeroes", False):
+                type(self).step = wrap_step(type(self).step)
         base._patch_step_function = patch_and_wrap
         original.append(base.zero_grad)
         base.zero_grad = own(base.zero_grad)
