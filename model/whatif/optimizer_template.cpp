@@ -353,6 +353,7 @@ Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
             std::vector<std::string> options;
             for (const auto& [each, word] : known.defaults)
                 options.push_back(each);
+            options.emplace_back(kInBackward);
             return fail(Error::Kind::Usage, say("%1 has no option '%2' that is known", name, option),
                 say("known are %1", listed(options)));
         }

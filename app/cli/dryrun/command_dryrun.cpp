@@ -57,7 +57,7 @@ public:
         app.add_option("--change", m_options.changes,
                "Run once more with amp=bf16, dtype=bf16, checkpoint=MODULE_CLASS, "
                "optimizer=NAME[,KEY=VALUE], accumulate=K, attention=KERNEL, offload=activations, "
-               "offload=optimizer or "
+               "offload=optimizer, zero_grad=after-step|before-forward|before-backward or "
                "fsdp[=MODULE_CLASS], which shards over --world-size; Python alone; may be repeated")
             ->allow_extra_args(false);
         app.add_option("--fit", m_options.fit,
