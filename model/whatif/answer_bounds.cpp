@@ -347,8 +347,7 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
         leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kInBackwardOff, kTailBytes);
         leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kInBackwardOff, kSegmentBytes);
     }
-    prediction.evidence = std::max(
-        prediction.evidence, optimizer.isInBackward() ? WhatIfEvidence::Deep : WhatIfEvidence::Roles);
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
     const auto told = [&](BlockRule rule, const OptimizerRewrite::Sum& sum) {
         if (sum.blocks > 0)
             prediction.uses.push_back({ rule, sum.blocks, sum.bytes });

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/gradient_moments.h"
 
-#include "model/analysis/training/listed_tensors.h"
-#include "model/trace/roles.h"
 #include "model/whatif/gradient_calls.h"
 #include "model/whatif/step_edits.h"
+#include "model/whatif/step_gradients.h"
 
 #include <algorithm>
 #include <iterator>
-#include <set>
-#include <utility>
 #include <vector>
 
 namespace strata::model {
@@ -52,22 +49,21 @@ Result<void> checkSteps(const RecordedRun& run, const RecordedOptimizers& optimi
 }
 
 /// By block, where AccumulateGrad has gradients in steps that do what the deep one does.
-Result<std::map<std::uint32_t, EventIndex>> momentsSeen(const RecordedRun& run)
+Result<std::map<std::uint32_t, EventIndex>> momentsSeen(
+    const RecordedRun& run, const std::vector<StepGradient>& gradients)
 {
-    std::map<std::uint32_t, EventIndex> seen;
     const auto step = ownedDeepStep(*run.trace);
     if (!step)
         return Failure(step.error());
-    std::set<std::uint32_t> gradients;
-    const ListedTensors& tensors = run.categories->tensors();
-    for (const ListedTensors::Placed& placed : tensors.all())
-        if (tensors.listing(placed).kind == wire::RoleKind::Gradient && !placed.block.isOlder())
-            gradients.insert(static_cast<std::uint32_t>(placed.block.row()));
-    const StepEdits edits{ .changes = gradientsTaken(*run.trace, *step->deep, step->owners,
-                               [&](std::uint32_t block) { return gradients.contains(block); }) };
+    const auto isGradient = [&](std::uint32_t block) {
+        const auto found = std::ranges::lower_bound(gradients, block, {}, &StepGradient::block);
+        return found != gradients.end() && found->block == block;
+    };
+    const StepEdits edits{ .changes = gradientsTaken(*run.trace, *step->deep, step->owners, isGradient) };
     const auto moved = orRefused(inAllSteps(*run.trace, *run.steps, stretchOf(*step->deep), edits));
     if (!moved)
         return Failure(moved.error());
+    std::map<std::uint32_t, EventIndex> seen;
     for (const RunEdits::Move& move : moved->moves)
         seen.emplace(move.block, move.dies.event);
     if (seen.empty())
@@ -79,55 +75,25 @@ Result<std::map<std::uint32_t, EventIndex>> momentsSeen(const RecordedRun& run)
 
 } // namespace
 
-Result<GradientMoments> GradientMoments::of(const RecordedRun& run, const RecordedOptimizers& optimizers)
+Result<GradientMoments> gradientMoments(const RecordedRun& run, const RecordedOptimizers& optimizers)
 {
     if (const auto checked = checkSteps(run, optimizers); !checked)
         return Failure(checked.error());
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::size_t, std::uint32_t>> parameters;
-    for (std::size_t i = 0; i < optimizers.all.size(); ++i)
-        for (std::uint32_t index = 0; index < optimizers.all[i].names.size(); ++index)
-            parameters.emplace(std::pair{ optimizers.all[i].number, optimizers.all[i].names[index].value },
-                std::pair{ i, index });
-    GradientMoments moments;
-    const DeviceTrace& trace = *run.trace;
-    const ListedTensors& tensors = run.categories->tensors();
-    for (const ListedTensors::Placed& placed : tensors.all()) {
-        const RoleListing& listing = tensors.listing(placed);
-        const auto parameter = parameters.find(std::pair{ listing.optimizer, listing.name.value });
-        if (listing.kind != wire::RoleKind::Gradient || placed.block.isOlder()
-            || parameter == parameters.end())
-            continue;
-        const auto& [optimizer, index] = parameter->second;
-        const auto& steps = optimizers.all[optimizer].steps;
-        const EventIndex birth = trace.blocks().birth(placed.block);
-        const auto step = std::ranges::lower_bound(steps, birth, {}, &RecordedOptimizer::Step::begin);
-        if (step == steps.end())
-            continue;
-        const auto block = static_cast<std::uint32_t>(placed.block.row());
-        if (std::next(step) != steps.end() && recordedDeath(trace, block).event >= std::next(step)->end)
-            return fail(Error::Kind::Refused,
-                say("the program keeps its gradients from step to step, and nothing tells where they would "
-                    "be "
-                    "made again"),
-                say("let zero_grad() set them to none, as it does by itself, and record the program again"));
-        moments.m_moments.emplace(
-            std::tuple{ optimizer, static_cast<std::size_t>(step - steps.begin()), index },
-            Moment{ block, nextAlloc(trace, birth + 1) });
-    }
-    const auto seen = momentsSeen(run);
+    const auto gradients = gradientsOfSteps(run, optimizers);
+    if (!gradients)
+        return Failure(gradients.error());
+    const auto seen = momentsSeen(run, *gradients);
     if (!seen)
         return Failure(seen.error());
-    for (auto& [place, moment] : moments.m_moments)
-        if (const auto found = seen->find(moment.block); found != seen->end())
-            moment.ready = found->second;
+    GradientMoments moments;
+    for (const StepGradient& one : *gradients) {
+        const auto found = seen->find(one.block);
+        const EventIndex birth = run.trace->blocks().birth(BlockId::born(one.block));
+        moments.emplace(std::tuple{ one.optimizer, one.step, one.parameter },
+            GradientMoment{
+                one.block, found == seen->end() ? nextAlloc(*run.trace, birth + 1) : found->second });
+    }
     return moments;
-}
-
-const GradientMoments::Moment* GradientMoments::at(
-    std::size_t optimizer, std::size_t step, std::uint32_t parameter) const
-{
-    const auto found = m_moments.find(std::tuple{ optimizer, step, parameter });
-    return found == m_moments.end() ? nullptr : &found->second;
 }
 
 } // namespace strata::model

@@ -72,13 +72,29 @@ private:
     }
     [[nodiscard]] const std::vector<RecordedOptimizer>& all() const { return m_rewrite.m_recorded.all; }
 
+    using Way = OptimizerRewrite::Way;
+    using Placed = OptimizerRewrite::Placed;
+
     /// One more way; without a template as each was recorded. False: it is a known one, or nothing tells what
     /// it comes to.
     bool add(const OptimizerTemplate* chosen, bool apart, bool isLikeliest)
     {
-        OptimizerRewrite::Way way;
-        if (m_moments)
-            return isLikeliest || chosen == m_choice->decaying ? addInBackward(*chosen, apart) : false;
+        auto way = m_moments ? wayInBackward(*chosen) : wayOf(chosen, apart, isLikeliest);
+        if (!way)
+            return false;
+        const auto isSame = [&](const Way& other) {
+            return std::ranges::equal(
+                *way, other, [](const auto& a, const auto& b) { return a.events == b.events; });
+        };
+        if (std::ranges::any_of(m_rewrite.m_ways, isSame))
+            return false;
+        m_rewrite.m_ways.push_back(std::move(*way));
+        return true;
+    }
+
+    std::optional<Way> wayOf(const OptimizerTemplate* chosen, bool apart, bool isLikeliest)
+    {
+        Way way;
         for (std::uint32_t i = 0; i < all().size(); ++i) {
             const RecordedOptimizer& optimizer = all()[i];
             std::vector<std::uint32_t> groups = m_matches[i].groups;
@@ -92,63 +108,50 @@ private:
                 = m_shardOf ? m_shardOf(optimizer, groups) : OptimizerShard{ optimizer, std::move(groups) };
             auto parts = model::partsOf(made, shard.optimizer, shard.groups, least);
             if (!parts)
-                return false;
+                return std::nullopt;
             if (isLikeliest && (!m_matches[i].known || *parts != m_did[i]))
                 m_rewrite.m_changesNothing = false;
-            place(shard.optimizer, i, std::move(*parts), way);
+            for (std::size_t part = 0; part < parts->size(); ++part)
+                way.push_back(placed(shard.optimizer, i, part, std::move((*parts)[part])));
+            if (auto end = endOf(i, way))
+                way.push_back(std::move(*end));
         }
-        std::ranges::stable_sort(way, {}, &OptimizerRewrite::Placed::before);
-        const auto isSame = [&](const OptimizerRewrite::Way& other) {
-            return std::ranges::equal(
-                way, other, [](const auto& a, const auto& b) { return a.events == b.events; });
-        };
-        if (std::ranges::any_of(m_rewrite.m_ways, isSame))
-            return false;
-        m_rewrite.m_ways.push_back(std::move(way));
-        return true;
+        std::ranges::stable_sort(way, {}, &Placed::before);
+        return way;
     }
 
-    /// One more way: an optimizer for each parameter.
-    bool addInBackward(const OptimizerTemplate& made, bool apart)
+    /// An optimizer for each parameter, which steps as its gradient comes; so each is a group of its own.
+    std::optional<Way> wayInBackward(const OptimizerTemplate& made)
     {
-        if (apart) // each is a group already
-            return false;
         struct Own {
-            OptimizerRewrite::Placed placed;
+            Placed placed;
             std::uint32_t parameter = 0;
         };
         std::vector<Own> owns;
         m_rewrite.m_changesNothing = false;
         m_rewrite.m_zeroed.resize(m_rewrite.m_trace->blocks().bornCount());
-        const StringTable& strings = m_rewrite.m_trace->recording().strings;
         for (std::uint32_t i = 0; i < all().size(); ++i)
             for (std::uint32_t index = 0; index < all()[i].parameters.size(); ++index) {
                 const RecordedOptimizer one = aloneOf(all()[i], index);
                 auto parts = model::partsOf(made, one, { 0 }, m_choice->least);
                 if (!parts)
-                    return false;
+                    return std::nullopt;
                 for (std::size_t part = 0; part < parts->size(); ++part) {
-                    auto states = statesAmong((*parts)[part], m_rewrite.m_names[i], one, strings);
-                    for (PutOptimizers::State& state : states)
-                        state.told = all()[i].steps[part == 0 ? 0 : part - 1].end;
-                    OptimizerRewrite::Placed placed{ all()[i].made, i, std::move((*parts)[part]),
-                        std::move(states) };
-                    if (part > 0) {
-                        const auto* const moment = m_moments->at(i, part - 1, index);
-                        placed.before = moment != nullptr ? moment->ready : all()[i].steps[part - 1].begin;
-                        if (moment != nullptr) {
-                            placed.gradient = moment->block;
-                            m_rewrite.m_zeroed[moment->block] = true;
-                        }
+                    Own own{ placed(one, i, part, std::move((*parts)[part])), index };
+                    const auto moment = part > 0 ? m_moments->find({ i, part - 1, index }) : m_moments->end();
+                    if (moment != m_moments->end()) {
+                        own.placed.before = moment->second.ready;
+                        own.placed.gradient = moment->second.block;
+                        m_rewrite.m_zeroed[moment->second.block] = true;
                     }
-                    owns.push_back({ std::move(placed), index });
+                    owns.push_back(std::move(own));
                 }
             }
         std::ranges::stable_sort(owns, {}, [](const Own& own) { return own.placed.before; });
         // Blocks are counted in the order in which they are asked for, over all parameters.
         std::vector<std::uint32_t> asked(all().size());
         std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> blocks;
-        OptimizerRewrite::Way way;
+        Way way;
         for (Own& own : owns) {
             const auto known = [&](std::uint32_t block) -> std::uint32_t& {
                 return blocks[{ own.placed.optimizer, own.parameter, block }];
@@ -162,8 +165,11 @@ private:
                 state.block = known(state.block);
             way.push_back(std::move(own.placed));
         }
-        m_rewrite.m_ways.push_back(std::move(way));
-        return true;
+        for (std::uint32_t i = 0; i < all().size(); ++i)
+            if (auto end = endOf(i, way))
+                way.push_back(std::move(*end));
+        std::ranges::stable_sort(way, {}, &Placed::before);
+        return way;
     }
 
     /// An optimizer over one of the parameters.
@@ -179,32 +185,41 @@ private:
         return one;
     }
 
-    /// `shard`: of the optimizer of that number, what the parts are of.
-    void place(const RecordedOptimizer& shard, std::uint32_t number, OptimizerParts parts,
-        OptimizerRewrite::Way& way) const
+    /// A part of what the optimizer of that number asks for, where that has its step. `of`: what the part is
+    /// of.
+    Placed placed(const RecordedOptimizer& of, std::uint32_t number, std::size_t part,
+        std::vector<OptimizerEvent> events) const
     {
         const RecordedOptimizer& optimizer = all()[number];
+        auto states
+            = statesAmong(events, m_rewrite.m_names[number], of, m_rewrite.m_trace->recording().strings);
+        for (PutOptimizers::State& state : states) // recorders look at the end of a step
+            state.told = optimizer.steps[part == 0 ? 0 : part - 1].end;
+        return { part == 0 ? optimizer.made : optimizer.steps[part - 1].begin, number, std::move(events),
+            std::move(states) };
+    }
+
+    /// Where the optimizer of that number is let go of, with what it still has of all that it asks for; none:
+    /// it never is.
+    std::optional<Placed> endOf(std::uint32_t number, const Way& way) const
+    {
+        if (all()[number].gone < 0)
+            return std::nullopt;
+        Placed end{ all()[number].gone, number, {}, {} };
         std::vector<bool> lives;
-        for (const auto& part : parts)
-            for (const OptimizerEvent& event : part) {
+        for (const Placed& each : way) {
+            if (each.optimizer != number)
+                continue;
+            end.before = std::max(end.before, each.before);
+            for (const OptimizerEvent& event : each.events) {
                 lives.resize(std::max<std::size_t>(lives.size(), event.block + 1));
                 lives[event.block] = event.alloc;
             }
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            auto states = statesAmong(
-                parts[part], m_rewrite.m_names[number], shard, m_rewrite.m_trace->recording().strings);
-            for (PutOptimizers::State& state : states) // recorders look at the end of a step
-                state.told = optimizer.steps[part == 0 ? 0 : part - 1].end;
-            way.push_back({ part == 0 ? optimizer.made : optimizer.steps[part - 1].begin, number,
-                std::move(parts[part]), std::move(states) });
         }
-        if (optimizer.gone < 0)
-            return;
-        OptimizerRewrite::Placed end{ std::max(optimizer.gone, way.back().before), number, {}, {} };
         for (std::uint32_t block = 0; block < lives.size(); ++block)
             if (lives[block])
                 end.events.push_back({ false, 0, block });
-        way.push_back(std::move(end));
+        return end;
     }
 
     void sumUp()
@@ -309,7 +324,7 @@ Result<OptimizerRewrite> OptimizerRewrite::of(
             return Failure(taken.error());
     if (!choice || !choice->inBackward)
         return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
-    auto moments = GradientMoments::of(run, *recorded);
+    auto moments = gradientMoments(run, *recorded);
     if (!moments)
         return Failure(moments.error());
     return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf, std::move(*moments)).make();

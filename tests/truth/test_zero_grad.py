@@ -25,7 +25,7 @@ BARS = ((0.1, 0.5), (0.5, 1.5))  # median and 95th percentile in percent, of req
 IN_BACKWARD = ("--option", "in_backward")
 OPTIMIZERS = {"sgd": "SGD", "momentum": "SGD,momentum=0.9", "adamw": "AdamW,foreach=True", "adamw_fused": "AdamW,fused=True",
               "rmsprop": "RMSprop,momentum=0.9", "adagrad": "Adagrad"}
-STEPS = "in_backward=True, deep step"
+STEPS = "in_backward=True, deep step and roles"
 METHODS = (*(f"zero_grad={asked}" for asked in PLACES), STEPS)
 
 

@@ -47,11 +47,9 @@ bool until(const std::function<bool()>& condition)
     while (!condition()) {
         if (patience.hasExpired())
             return false;
+        QThread::usleep(kBetweenLooksUs);
         QCoreApplication::processEvents();
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-        if (condition())
-            return true;
-        QThread::usleep(kBetweenLooksUs);
     }
     return true;
 }

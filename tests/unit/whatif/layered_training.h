@@ -31,12 +31,13 @@ public:
         bool copies = false; ///< AccumulateGrad, gradients instead of keeping them
         bool keeps = false; ///< gradients, from step to step
         bool isMixed = false; ///< biases are of another type than weights
+        bool letsGo = false; ///< of its optimizer, before a last block
         bool clips = true; ///< something is asked for between backward and the step
     };
     explicit LayeredTraining(const Options& options)
         : m_options(options)
     {
-        const auto& [deep, file, backwards, showsCalls, copies, keeps, isMixed, clips] = options;
+        const auto& [deep, file, backwards, showsCalls, copies, keeps, isMixed, letsGo, clips] = options;
         for (int layer = 0; layer < 2; ++layer) {
             alloc('S', "weight" + std::to_string(layer), 400);
             alloc('S', "bias" + std::to_string(layer), 40);
@@ -45,6 +46,11 @@ public:
         for (int step = 1; step <= kSteps; ++step) {
             m_isDeep = deep && step == 3;
             this->step();
+        }
+        if (options.letsGo) {
+            for (const auto& [name, elements] : kParameters)
+                m_listed.push_back({ m_event, wire::RoleKind::Parameter, 0, nameOf(name), elements });
+            alloc('N', "last", 16);
         }
         m_trained = std::make_unique<Trained>(m_text, m_letters);
         model::Recording& recording = m_trained->recording();
@@ -115,6 +121,8 @@ public:
 
 private:
     static constexpr int kSteps = 4;
+    static constexpr std::pair<const char*, std::int64_t> kParameters[] // elements
+        = { { "weight0", 100 }, { "bias0", 10 }, { "weight1", 100 }, { "bias1", 10 }, { "scale", 50 } };
     struct Listed {
         model::EventIndex event;
         wire::RoleKind kind;
@@ -208,6 +216,13 @@ private:
         }
     }
 
+    static std::string nameOf(const std::string& name)
+    {
+        return name == "scale"
+            ? std::string("scale.bias")
+            : "layers." + name.substr(name.size() - 1) + "." + name.substr(0, name.size() - 1);
+    }
+
     void step()
     {
         alloc('F', "input", 64);
@@ -221,21 +236,14 @@ private:
                     first && backward == 0);
             }
         }
-        const std::pair<const char*, std::int64_t> parameters[]
-            = { { "weight0", 100 }, { "bias0", 10 }, { "weight1", 100 }, { "bias1", 10 }, { "scale", 50 } };
-        const auto nameOf = [](const std::string& name) {
-            return name == "scale"
-                ? std::string("scale.bias")
-                : "layers." + name.substr(name.size() - 1) + "." + name.substr(0, name.size() - 1);
-        };
-        for (const auto& [name, elements] : parameters)
+        for (const auto& [name, elements] : kParameters)
             m_listed.push_back({ m_event, wire::RoleKind::Gradient,
                 m_blocks.at(std::string(name) + ".grad").first, nameOf(name), elements });
         if (m_options.clips) {
             alloc('N', "scratch", 8);
             free('N', "scratch");
         }
-        for (const auto& [name, elements] : parameters)
+        for (const auto& [name, elements] : kParameters)
             m_listed.push_back(
                 { m_event, wire::RoleKind::Parameter, m_blocks.at(name).first, nameOf(name), elements });
         m_listed.push_back({ m_event, wire::RoleKind::Stepped, 0, "SGD", 0 });
@@ -246,7 +254,7 @@ private:
         m_begins = m_event;
         m_letters += '|';
         if (!m_options.keeps)
-            for (const auto& [name, elements] : parameters)
+            for (const auto& [name, elements] : kParameters)
                 free('N', std::string(name) + ".grad");
         free('N', "input");
     }

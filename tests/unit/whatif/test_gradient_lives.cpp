@@ -74,7 +74,7 @@ TEST(GradientLives, ThatStepsKeepAreRefused)
     const LayeredTraining keeping({ .keeps = true });
     const auto refused = gradientEdits(keeping.run(), ZeroGradPlace::AfterStep);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().text().find("keeps its gradients"), std::string::npos);
+    EXPECT_NE(refused.error().text().find("steps keep gradients"), std::string::npos);
     for (const char* const other : { "ddp=8", "accumulate=4" })
         EXPECT_FALSE(
             goTogether({ .changes = { *Change::parse("zero_grad=after-step"), *Change::parse(other) },
@@ -93,7 +93,7 @@ TEST(InBackward, StepsAndLetsGoAsGradientsCome)
     const LayeredTraining training({ .clips = false });
     const auto answer = asked(training, plain);
     ASSERT_TRUE(answer) << answer.error().text();
-    EXPECT_EQ(answer->evidence, WhatIfEvidence::Deep);
+    EXPECT_EQ(answer->evidence, WhatIfEvidence::Roles);
     const std::string step = kForward + "+200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 -64 ";
     EXPECT_EQ(LayeredTraining::textOf(*answer->run), kParameters + step + step + step + step);
     // With a state of each parameter, made in its first step, and no gradients together.
@@ -104,6 +104,12 @@ TEST(InBackward, StepsAndLetsGoAsGradientsCome)
         text.starts_with(kParameters + kForward + "+200 -20 +200 -200 +400 +40 -101 +400 -400 +40 -40 "))
         << text;
     EXPECT_TRUE(text.ends_with(step)) << text;
+    // They go with the optimizer.
+    const LayeredTraining ending({ .letsGo = true, .clips = false });
+    const auto ended = asked(ending, "optimizer=SGD,momentum=0.9,in_backward=True");
+    ASSERT_TRUE(ended) << ended.error().text();
+    EXPECT_TRUE(LayeredTraining::textOf(*ended->run).ends_with(step + "-200 -400 -40 -400 -40 +16 "))
+        << LayeredTraining::textOf(*ended->run);
     // False is as it is without.
     const auto behind = asked(training, "optimizer=SGD,momentum=0,in_backward=False");
     ASSERT_TRUE(behind);
@@ -122,7 +128,7 @@ TEST(InBackward, NamesWhatItIsNotKnownFor)
     };
     EXPECT_NE(refused({ .deep = false, .clips = false }).find("deep step"), std::string::npos);
     EXPECT_NE(refused({ .showsCalls = false, .clips = false }).find("torch.compile"), std::string::npos);
-    EXPECT_NE(refused({ .keeps = true, .clips = false }).find("keeps its gradients"), std::string::npos)
+    EXPECT_NE(refused({ .keeps = true, .clips = false }).find("steps keep gradients"), std::string::npos)
         << refused({ .keeps = true, .clips = false });
     EXPECT_NE(refused({}).find("between backward and a step"), std::string::npos);
     EXPECT_EQ(Change::parse("optimizer=SGD,in_backward=1").error().kind, Error::Kind::Usage);
