@@ -354,6 +354,7 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
     };
     told(BlockRule::OldOptimizer, optimizer.taken());
     told(BlockRule::NewOptimizer, optimizer.put());
+    told(BlockRule::Zeroed, optimizer.zeroed());
     if (prediction.reason.empty())
         prediction.reason = optimizer.reason();
     prediction.exact = false;

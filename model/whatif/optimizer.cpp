@@ -231,6 +231,12 @@ private:
                 m_rewrite.m_taken.bytes
                     = wrapAdd(m_rewrite.m_taken.bytes, blocks.requestedBytes[BlockId::born(row)]);
             }
+        for (std::size_t row = 0; row < m_rewrite.m_zeroed.size(); ++row)
+            if (m_rewrite.m_zeroed[row]) {
+                ++m_rewrite.m_letGo.blocks;
+                m_rewrite.m_letGo.bytes
+                    = wrapAdd(m_rewrite.m_letGo.bytes, blocks.requestedBytes[BlockId::born(row)]);
+            }
         for (const OptimizerRewrite::Placed& placed : m_rewrite.m_ways.front())
             for (const OptimizerEvent& event : placed.events)
                 if (event.alloc) {

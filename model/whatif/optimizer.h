@@ -50,6 +50,7 @@ public:
         std::int64_t blocks = 0, bytes = 0;
     };
     [[nodiscard]] const Sum& taken() const { return m_taken; } ///< away
+    [[nodiscard]] const Sum& zeroed() const { return m_letGo; } ///< gradients, as they come
     [[nodiscard]] const Sum& put() const { return m_put; } ///< in, in the likeliest way
     [[nodiscard]] const Sentence& reason() const { return m_reason; } ///< why it is an estimate
 
@@ -74,7 +75,7 @@ private:
     std::vector<bool> m_zeroed; // by row, gradients of Placed; empty: none
     std::vector<std::string> m_names; // classes of those that are put
     bool m_changesNothing = false;
-    Sum m_taken, m_put;
+    Sum m_taken, m_put, m_letGo;
     Sentence m_reason;
 };
 

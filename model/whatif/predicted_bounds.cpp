@@ -75,7 +75,9 @@ bool hasPoint(const Json& told)
 
 void include(Shares& shares, const std::pair<std::int64_t, std::int64_t>& bounds, std::int64_t of)
 {
-    const auto own = static_cast<double>(std::max<std::int64_t>(of, 1));
+    if (of <= 0) // as where segments are not told
+        return;
+    const auto own = static_cast<double>(of);
     shares.least = std::min(shares.least, static_cast<double>(bounds.first) / own);
     shares.most = std::max(shares.most, static_cast<double>(bounds.second) / own);
 }

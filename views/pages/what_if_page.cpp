@@ -314,6 +314,7 @@ void WhatIfPage::showAnswer()
         picture.predicted = answer->prediction->predicted;
         picture.least = answer->prediction->least;
         picture.most = answer->prediction->most;
+        picture.isAsked |= !picture.predicted; // of a recording that is a prediction with bounds alone
     }
     const Confirmation* const confirmed = m_confirm->confirmationOf(*answer);
     if (confirmed != nullptr) {

@@ -217,7 +217,13 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     const model::Scenario& scenario = answer.question.scenario;
     const std::int64_t was = prediction.recorded.reservedBytesPeak;
     QStringList all;
-    if (scenario.changesNothing()) {
+    if (scenario.changesNothing() && !prediction.predicted) {
+        all << Words::tr(
+            "It reserves up to something between %1 and %2: the recording is of the likeliest run "
+            "of a prediction, which reserves %3.")
+                   .arg(strongBytes(prediction.least.reservedBytesPeak),
+                       strongBytes(prediction.most.reservedBytesPeak), text::bytes(was));
+    } else if (scenario.changesNothing()) {
         const std::int64_t is = prediction.predicted ? prediction.predicted->reservedBytesPeak : was;
         all << (is == was ? Words::tr("As it was recorded, it reserves up to %1.").arg(strongBytes(was))
                           : Words::tr("It reserved up to %1; as it was recorded, the replay comes to %2.")

@@ -272,6 +272,19 @@ TEST_F(WhatIfPanels, TheChartMarksWhereTheRecordingRanOutOfMemory)
     EXPECT_GT(marked, image.height() / 3);
 }
 
+TEST_F(WhatIfPanels, APredictionWithBoundsAloneSaysSoWhereNothingIsAsked)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "predicted",
+        R"({"evidence":"sizes","point":false,"reserved_bytes_peak":[1048576,1073741824]})" } }));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const QString said = plain(m_page.sentenceText());
+    EXPECT_TRUE(said.startsWith(QStringLiteral("It reserves up to something between "))) << qPrintable(said);
+    EXPECT_TRUE(said.contains(QStringLiteral("the recording is of the likeliest run of a prediction")))
+        << qPrintable(said);
+    ASSERT_TRUE(m_page.chart().picture());
+    EXPECT_TRUE(m_page.chart().picture()->isAsked); // its bounds are drawn
+}
+
 TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
 {
     ASSERT_NO_FATAL_FAILURE(openDeep());

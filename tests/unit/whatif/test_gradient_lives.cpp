@@ -94,6 +94,10 @@ TEST(InBackward, StepsAndLetsGoAsGradientsCome)
     const auto answer = asked(training, plain);
     ASSERT_TRUE(answer) << answer.error().text();
     EXPECT_EQ(answer->evidence, WhatIfEvidence::Roles);
+    ASSERT_EQ(answer->uses.size(), 1U);
+    EXPECT_EQ(answer->uses.front().rule, BlockRule::Zeroed);
+    EXPECT_EQ(answer->uses.front().blocks, 20); // five parameters, four steps
+    EXPECT_EQ(answer->uses.front().bytes, 4 * 1080);
     const std::string step = kForward + "+200 -20 -200 +400 +40 -101 -400 -40 +400 +40 -100 -400 -40 -64 ";
     EXPECT_EQ(LayeredTraining::textOf(*answer->run), kParameters + step + step + step + step);
     // With a state of each parameter, made in its first step, and no gradients together.
