@@ -108,6 +108,21 @@ def offloading(name):
     return {"torch.nn.modules.module": patch_module}, at_end
 
 
+def wrap_steps(base, mark, wrap, within=False):
+    """step() of each class of optimizers, once: around what is called before and behind a step, or `within` that."""
+    patch_step = base._patch_step_function
+
+    def patch(self):
+        if not within:
+            patch_step(self)
+        if not getattr(type(self).step, mark, False):
+            type(self).step = wrap(type(self).step)
+            setattr(type(self).step, mark, True)
+        if within:
+            patch_step(self)
+    base._patch_step_function = patch
+
+
 def optimizer_on_host():
     """Optimizers step over copies of their parameters on the host, to which gradients are copied before and from which parameters are behind;
     so their states are there too. What clips or scales gradients works on the device, as before."""
@@ -159,18 +174,10 @@ def optimizer_on_host():
                                 parameter.copy_(copy)
                                 copy.grad = None
                         group["params"] = parameters
-        step._strata_on_host = True
         return step
 
-    def patch_optimizer(module):
-        patch_step = module.Optimizer._patch_step_function
-
-        def wrap_and_patch(self):  # within what is called before and behind a step, which asks for parameters
-            made = type(self).step
-            if not getattr(made, "_strata_on_host", False):
-                type(self).step = wrap_step(made)
-            patch_step(self)
-        module.Optimizer._patch_step_function = wrap_and_patch
+    def patch_optimizer(module):  # within what is called before and behind a step, which asks for parameters
+        wrap_steps(module.Optimizer, "_strata_on_host", wrap_step, within=True)
 
     def at_end():
         if counts["closures"]:
@@ -476,24 +483,16 @@ def accumulating(count):
                 return original(self, *arguments, **options)
             finally:
                 state.stepping = False
-        step._strata_accumulates = True
         return step
 
     def patch_optimizer(module):
-        base = module.Optimizer
-        patch_step, zero_grad = base._patch_step_function, base.zero_grad
-
-        def patch_and_wrap(self):
-            patch_step(self)
-            made = type(self).step
-            if not getattr(made, "_strata_accumulates", False):
-                type(self).step = wrap_step(made)
+        zero_grad = module.Optimizer.zero_grad
 
         @functools.wraps(zero_grad)
         def zero(self, *arguments, **options):
             return None if is_between(self) else zero_grad(self, *arguments, **options)
-        base._patch_step_function = patch_and_wrap
-        base.zero_grad = zero
+        wrap_steps(module.Optimizer, "_strata_accumulates", wrap_step)
+        module.Optimizer.zero_grad = zero
 
     def patch_module(module):
         zero_grad = module.Module.zero_grad
@@ -540,7 +539,6 @@ def placing_zero_grad(where):
             if where == "after-step":
                 let_go()
             return done
-        stepping._strata_zeroes = True
         return stepping
 
     def own(zero_grad):
@@ -550,16 +548,9 @@ def placing_zero_grad(where):
         return zero
 
     def patch_optimizer(module):
-        base = module.Optimizer
-        patch_step = base._patch_step_function
-
-        def patch_and_wrap(self):
-            patch_step(self)
-            if not getattr(type(self).step, "_strata_zeroes", False):
-                type(self).step = wrap_step(type(self).step)
-        base._patch_step_function = patch_and_wrap
-        original.append(base.zero_grad)
-        base.zero_grad = own(base.zero_grad)
+        wrap_steps(module.Optimizer, "_strata_zeroes", wrap_step)
+        original.append(module.Optimizer.zero_grad)
+        module.Optimizer.zero_grad = own(module.Optimizer.zero_grad)
 
     def patch_module(module):
         import torch
