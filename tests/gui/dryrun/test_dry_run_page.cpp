@@ -185,12 +185,16 @@ TEST_F(DryRunResultViewTest, SaysOfAChangedProgramThatItFailed)
     for (const int status : { 0, 1 }) {
         json told = json::parse(test::recordedText("changed"));
         told["changed"]["exit_status"] = status;
+        if (status != 0)
+            told["changed"]["fits_on"] = json::array();
         DryRunOutcome outcome;
         outcome.result = DryRunResult::parse(QByteArray::fromStdString(told.dump()));
         DryRunResultView view(outcome, Palette::light());
         view.resize(900, 900);
         view.show();
-        EXPECT_EQ(test::shownTexts(view).contains(QStringLiteral("failed")), status != 0);
+        const QStringList texts = test::shownTexts(view);
+        EXPECT_EQ(texts.contains(QStringLiteral("failed")), status != 0);
+        EXPECT_EQ(texts.contains(QStringLiteral("Fits on when changed, with room left")), status == 0);
     }
 }
 
