@@ -66,7 +66,7 @@ ordered_json trackedJson(const DryRun& run)
 ordered_json fitsOnJson(const DryRun& run)
 {
     ordered_json out = ordered_json::array();
-    if (!run.fits() || run.processes.empty())
+    if (!run.fits() || run.exitStatus != 0 || run.processes.empty()) // who failed may need more
         return out;
     for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
         if (one.fit != model::Fit::No)

@@ -82,6 +82,9 @@ TEST(DryRunReport, SaysOfAChangedProgramThatItFailed)
     report.changed->exitStatus = 1;
     const std::string text = dryRunText(report);
     EXPECT_TRUE(has(text, "  fits                       yes      failed\nThe changed program ")) << text;
+    const auto told = nlohmann::json::parse(dryRunJson(report));
+    EXPECT_FALSE(told["fits_on"].empty());
+    EXPECT_TRUE(told["changed"]["fits_on"].empty());
 }
 
 TEST(DryRunReport, TellsOfAGpuThatOneRunAloneUses)
