@@ -9,6 +9,7 @@ import argparse
 import collections
 import glob
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -28,7 +29,7 @@ FONTS = {"noto": ("fonts-noto-core", "/usr/share/fonts/truetype/noto"),
 
 class Stage:
     def __init__(self, name):
-        self.name, self.seconds, self.counts, self.longest = name, 0.0, collections.Counter(), []
+        self.name, self.seconds, self.counts, self.longest, self.failed = name, 0.0, collections.Counter(), [], []
 
 
 class Stages:
@@ -102,6 +103,7 @@ class Stages:
             name, status = test.get("name"), test.get("status")
             cases = f"build/{preset}/cases/{name}.xml"
             failed = status == "fail"
+            stage.failed += [name] if failed else []
             if os.path.exists(cases):
                 results = collections.Counter(case.get("result") for case in xml.parse(cases).getroot())
                 stage.counts.update(results)
@@ -123,7 +125,19 @@ class Stages:
             total.seconds += stage.seconds
             total.counts.update(stage.counts)
         print(f"\n{total.counts['passed']} passed, {total.counts['failed']} failed, {total.counts['skipped']} skipped", flush=True)
-        return total.counts["failed"] == 0 and total.counts["passed"] > 0
+        good = total.counts["failed"] == 0 and total.counts["passed"] > 0
+        self.remember(good)
+        return good
+
+    def remember(self, good):
+        """Appends a line about this run to a list of runs outside the checkout, which shows how long they take and how often one fails."""
+        row = {"date": time.strftime("%Y-%m-%dT%H:%M:%S"), "state": state(), "arguments": sys.argv[1:], "passed": good,
+               "seed": os.environ["STRATA_TEST_SEED"], "failed": [name for stage in self.done for name in stage.failed],
+               "minutes": {stage.name: round(stage.seconds / 60, 2) for stage in self.done}}
+        path = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "strata", "test-runs.jsonl")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "a", encoding="utf-8") as file:
+            print(json.dumps(row), file=file)
 
 
 def output(*words):
