@@ -97,7 +97,7 @@ void holdAgainst(const std::string& file, const Diary& diary, std::int64_t kille
 
 TEST(Killed, AtAnyInstantTheFileOpensAndHoldsAllButTheLastSecond)
 {
-    const int times = std::getenv("STRATA_ALL_TORCH") ? 100 : 10;
+    const int times = std::getenv("STRATA_LONG") ? 100 : 10;
     std::mt19937 random(20261121);
     const fs::path folder = fs::temp_directory_path() / ("strata-killed." + std::to_string(getpid()));
     fs::create_directory(folder);

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, strata_json
+from running import jobs, main, strata_json
 from test_whatif import (CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, chosen_cases, figures, items_checkpointed,
                          percentile, record, report_errors, row_of)
 
@@ -67,7 +67,7 @@ def check_dry_run(strata, python, case, failures):
 
 
 def test(arguments, python, failures):
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         folder = arguments.keep or temporary
         chosen = chosen_cases(arguments, lambda seeds: map(plain, cases(seeds)))
         recorded = record(arguments.strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)

@@ -4,6 +4,7 @@ sum and block must be the same.
 
 usage: test_allocator.py STRATA_SIMGPU FOLLOW_REQUESTS [--torch PYTHON]... [--seconds N | --events N] [--seed S] [--runs N]
 
+The short form makes the same runs each time, from seed 0 on; the long one (STRATA_LONG=1) draws a seed, and takes half a minute.
 Each run draws its settings, capacity, streams, pools, order of addresses and changes in mid-run from its seed, which is printed where
 a run differs: --seed S --runs 1 repeats it. Without --torch, with the newest PyTorch and 2.6. By hand with every minor version:
 --torch PYTHON --events 1000000. Skipped (exit 77) without PyTorch, without a compiler, or without the headers of the CUDA runtime.
@@ -19,7 +20,7 @@ import tempfile
 import time
 
 import record_tools
-from running import THOROUGH, main, version as version_of
+from running import LONG, main, version as version_of
 from test_cpp import build
 
 SOURCE = os.path.join(record_tools.HERE, "requests.cpp")
@@ -130,6 +131,7 @@ def follow_once(arguments, command):
     return real.returncode, True, {key: int(value) for key, value in re.findall(r"([a-z][a-z_ ]*?) (-?\d+)(?:,|$)", followed.stdout)}
 
 
+SHORT_RUNS = 100  # of the short form, with each PyTorch: so many that each kind of event is among them
 NUMBERS = ("0", "1", "2", "3", "4", "7", "8", "16", "20", "21", "32", "64", "64", "128", "256", "1024", "65536", "131072", "-1", "1.5", "64MB",
            "0x40", "+64", "abc", "", "9999999999", "99999999999999999999999", "1e2", "18446744073709551615")
 FRACTIONS = ("0", "0.0", "0.01", "0.1", "0.5", "0.8", "0.999", "1", "1.0", "1.1", "-0.5", ".5", "5e-1", "0.5x", "abc", "", "nan", "inf")
@@ -195,17 +197,16 @@ def test_settings(arguments, python, version, seed, failures):
 
 def test(arguments, python, failures):
     version = tuple(version_of(python)[:2])
-    if not arguments.python and not THOROUGH and python != arguments.found[0] and version != (2, 6):
-        return "neither the newest nor 2.6"
     program = build(python, failures, SOURCE, ("-O1", "-rdynamic"), libraries=("c10", "c10_cuda"), behind=("-ldl",))
     if not program:
         return "the program cannot be built"
-    seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 40)
+    seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 40) if LONG else 0
     print(f"PyTorch {version[0]}.{version[1]}: from seed {seed} on", flush=True)
     if not arguments.runs:
         test_settings(arguments, python, version, seed, failures)
     sums, runs, end = collections.Counter(), 0, time.monotonic() + arguments.seconds / 2
-    while runs < arguments.runs if arguments.runs else sums["events"] < arguments.events if arguments.events else time.monotonic() < end:
+    most = arguments.runs or (0 if arguments.events or arguments.seconds else SHORT_RUNS)
+    while runs < most if most else sums["events"] < arguments.events if arguments.events else time.monotonic() < end:
         agrees, figures = follow(arguments, program, version, seed + runs)
         runs += 1
         if agrees:
@@ -226,7 +227,7 @@ def test(arguments, python, failures):
 
 def add_options(parser):
     parser.add_argument("--torch", dest="python", action="append")
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=30 if LONG else 0)
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--seed", type=int)
@@ -235,4 +236,4 @@ def add_options(parser):
 
 
 if __name__ == "__main__":
-    sys.exit(main(test, ("simgpu", "follow"), add_options=add_options))
+    sys.exit(main(test, ("simgpu", "follow"), add_options=add_options, older=True))

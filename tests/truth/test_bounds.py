@@ -15,11 +15,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
-from running import THOROUGH, main, strata_json  # noqa: E402
+from running import LONG, main, strata_json  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bounds_program.py")
 CARDS = ("A100-80GB", "H100-80GB", "A10-24GB")
-MODELS = ("gpt2-flash", "resnet50", "llama", "vit") if THOROUGH else ("gpt2-flash", "resnet50-bf16")
+MODELS = ("gpt2-flash", "resnet50", "resnet50-bf16", "llama", "vit") if LONG else ("gpt2-flash",)
 DEVICE_KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 NEAR = 0.005
 #: Of a trace, which keeps thousandths of a microsecond.

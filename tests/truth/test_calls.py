@@ -23,9 +23,9 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, TRUTH, main, strata_json, version
+from running import LONG, TRUTH, jobs, main, strata_json, version
 from test_confirm import without
-from test_whatif import CARD, CLASSES, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, percentile, record, table, words_of
+from test_whatif import CARD, CLASSES, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, is_short, percentile, record, table, words_of
 
 #: `other`: the same program with twice the batch, where another batch is asked for.
 Question = collections.namedtuple("Question", "name row before after changes other", defaults=[None])
@@ -41,6 +41,8 @@ EARLY = os.path.join(TRUTH, "early_program.py")
 EARLY_CASES = (("", "bf16", True), ("--cell RNN --hidden 300 --early other", "bf16", False), ("", "fp16", True), ("--cell GRU", "bf16", True),
                ("--cell GRU", "fp16", True), ("--early none", "bf16", True), ("--early other", "fp16", False), ("--hidden 100 --items 48", "bf16", True))
 SPLIT = ("gan",)  # whose loss has calls of networks without gradients and with
+#: Families and questions of the short form.
+SHORT_QUESTIONS = (("gpt", "autocast, checkpoints, batch"), ("gpt", "bf16"))
 SWITCHED = "vit"  # whose program is asked with a switch for autocast that is off, too
 ENOUGH = 12  # cases from which on a percentile says something
 MOST_REFUSED = 0.05
@@ -111,7 +113,7 @@ def ask_all(arguments, python, asked, paths, failures):
     asked = [(case, each) for case, each in asked if f"{case.name}: {each.name}" not in missing]
     rows = answers(arguments, asked)
     known = {(row.case.name, row.question.name) for row in rows}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for row in pool.map(lambda one: ask(arguments, python, *one, paths), [one for one in asked if (one[0].name, one[1].name) not in known]):
             rows.append(row)
             tell(arguments, row)
@@ -185,14 +187,11 @@ def write(arguments, python, cells):
 
 def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
-    if not THOROUGH and not arguments.only and not arguments.write:
-        chosen = [case for case in chosen if case.family in ("gpt", "recommender", *SPLIT, SWITCHED)]
     asked = [(case, question, place + 2 * (not is_first)) for case in chosen for is_first in [f"--seed {arguments.first_seed} " in case.name]
              for place, question in ranked(questions(case, is_first)) if arguments.question in question.name]
     asked = [(case, question) for case, question, _ in sorted(asked, key=lambda one: one[2])][:arguments.at_most]  # of each family some
-    if not THOROUGH and not arguments.question and not arguments.write:
-        asked = [one for one in asked if one[1].row not in (HALF, SCALED) and one[0].family not in (*SPLIT, SWITCHED)][::5] + [
-            one for one in asked if one[0].family in SPLIT][:1] + [one for one in asked if "once off" in one[1].name]  # what showed mistakes once
+    if is_short(arguments) and not arguments.question:
+        asked = [(case, question) for case, question in asked if (case.family, question.name) in SHORT_QUESTIONS]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
@@ -233,7 +232,7 @@ def check_early(arguments, python, folder, failures):
         print(f"  called before training, {words or 'LSTM'}, dtype={kind}: {device and figures(device['confirmed'])}, in truth {wanted}, no change {recorded}",
               flush=True)
         return (figures(device["confirmed"]) if device else asked.stderr), wanted
-    for number, (words, kind, is_told) in enumerate(EARLY_CASES if THOROUGH else EARLY_CASES[:2]):
+    for number, (words, kind, is_told) in enumerate(EARLY_CASES if LONG else EARLY_CASES[:2]):
         got, wanted = run(number, words, kind)
         if is_told:
             failures.expect(f"early {words}", f"dtype={kind}", got, wanted)
@@ -263,7 +262,7 @@ def tell(arguments, row):
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
+    parser.add_argument("--seeds", type=int, default=4 if LONG else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
     parser.add_argument("--question", default="", help="questions with this text in their name")

@@ -14,9 +14,10 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, main, strata_json
-from test_whatif import CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
+from running import LONG, jobs, main, strata_json
+from test_whatif import CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, SHORT, cases, figures, is_short, record, words_of
 
+SHORT_QUESTIONS = ("autocast", "no checkpoint", "batch and settings")  # of the short form
 Question = collections.namedtuple("Question", "name before after words settings")
 
 
@@ -83,14 +84,14 @@ def record_all(arguments, python, folder, asked):
 def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
     asked = [(case, question) for case in chosen for question in questions(case)]
-    if not THOROUGH and not arguments.only:
-        asked = asked[::17]
+    if is_short(arguments):
+        asked = [(case, each) for case, each in asked if case.family == SHORT and each.name in SHORT_QUESTIONS]
     with tempfile.TemporaryDirectory() as folder:
         paths = record_all(arguments, python, folder, asked)
         missing = [case.name for case, each in asked if ("", each.before) not in paths or (each.settings, each.after) not in paths]
         failures.expect("recordings", "missing", missing, [])
         asked = [(case, each) for case, each in asked if case.name not in missing]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             came = list(pool.map(lambda one: (one, check(arguments, python, *one, paths, failures)), asked))
     for which, rows in (("tuned", [row for row in came if row[0][0].family not in HELD_BACK]),
                         ("held back", [row for row in came if row[0][0].family in HELD_BACK])):
@@ -100,7 +101,7 @@ def test(arguments, python, failures):
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=2 if THOROUGH else 1)
+    parser.add_argument("--seeds", type=int, default=2 if LONG else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
 

@@ -15,7 +15,7 @@ import tempfile
 
 import record_tools  # makes running known
 import running
-from running import THOROUGH, main, strata_json
+from running import LONG, main, strata_json
 from test_cpp import build
 from test_deep import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
 from test_logits import CHUNKED_SINCE
@@ -23,9 +23,9 @@ from test_logits import CHUNKED_SINCE
 SOURCE = os.path.join(record_tools.HERE, "deep.cpp")
 CARD = "A100-80GB"
 #: Words of a program, with how many tensors autograd saves in a step, where that is known: of a layer its input, but for the batch its weight, and of a ReLU what it returns.
-PROGRAMS = [(("mlp",), 4), (("gpt",), None), (("conv", "momentum"), None), (("gpt", "accumulate", "held"), None), (("mlp", "zeroed", "sgd"), 4), (("mlp", "penalty"), None)]
-if THOROUGH:
-    PROGRAMS += [(("mlp", "accumulate"), 8), (("mlp", "adam"), 4), (("mlp", "adagrad"), 4), (("mlp", "rmsprop"), 4), (("mlp", "lbfgs"), 12), (("gpt", "autocast"), None),
+PROGRAMS = [(("mlp",), 4), (("gpt", "accumulate", "held"), None)]
+if LONG:
+    PROGRAMS += [(("gpt",), None), (("conv", "momentum"), None), (("mlp", "zeroed", "sgd"), 4), (("mlp", "penalty"), None), (("mlp", "accumulate"), 8), (("mlp", "adam"), 4), (("mlp", "adagrad"), 4), (("mlp", "rmsprop"), 4), (("mlp", "lbfgs"), 12), (("gpt", "autocast"), None),
                  (("conv", "held"), None), (("mlp", "many"), 8), (("gpt", "function"), None), (("gpt", "sgd", "zeroed"), None)]
 #: Options of a program -> what is said of its step; of one that nobody sees, nothing.
 REFUSED = {"graph": "it is not to be used: the program runs CUDA graphs, whose operators nobody sees",
@@ -33,9 +33,9 @@ REFUSED = {"graph": "it is not to be used: the program runs CUDA graphs, whose o
 BY_HAND = "write it there by hand"
 NO_MODULES = "the deep step tells of no modules, as of a program in C++"
 #: A change that calls tell, of which program, and the program that does it by hand. One that has another batch is told by a second recording.
-CALLS = [("amp=bf16", ("gpt",), ("gpt", "autocast")), ("batch=x3", ("gpt",), ("gpt", "triple")), ("amp=bf16", ("mlp",), ("mlp", "autocast"))]
-if THOROUGH:
-    CALLS += [("batch=x3", ("conv", "momentum"), ("conv", "momentum", "triple")), ("amp=bf16", ("conv", "momentum"), ("conv", "momentum", "autocast")),
+CALLS = [("batch=x3", ("gpt",), ("gpt", "triple")), ("amp=bf16", ("mlp",), ("mlp", "autocast"))]
+if LONG:
+    CALLS += [("amp=bf16", ("gpt",), ("gpt", "autocast")), ("batch=x3", ("conv", "momentum"), ("conv", "momentum", "triple")), ("amp=bf16", ("conv", "momentum"), ("conv", "momentum", "autocast")),
               ("batch=x3", ("mlp", "adam"), ("mlp", "adam", "triple")), ("amp=bf16", ("mlp", "accumulate"), ("mlp", "accumulate", "autocast")),
               ("batch=x3", ("gpt", "autocast"), ("gpt", "autocast", "triple"))]
 
@@ -173,7 +173,7 @@ def test_calls(programs, failures, version):
 
 def test_logits(programs, failures, version):
     """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. What it comes to, test_logits.py holds."""
-    for words in (("gpt",), ("conv", "momentum")):
+    for words in (("gpt",), ("conv", "momentum")) if LONG else (("gpt",),):
         run, told = programs.ask(programs.record(words, DEEP), "--change", "logits=chunks:4", "--confirm", "--python", programs.python)
         failures.expect(f"{version} {' '.join(words)} logits=chunks:4", f"is confirmed: {text(run)[-400:]}", told and told["confirmed_by"], "calls")
 

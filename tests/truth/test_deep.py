@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
-from running import THOROUGH, main, strata_json, version as version_of  # noqa: E402
+from running import LONG, main, strata_json, version as version_of  # noqa: E402
 import record_tools  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,10 +30,10 @@ DEEP, STEPS = 3, 7
 TOGETHER = 5  # programs that share the import of torch
 #: family, optimizer, seed, options. `--program WORD` picks those whose words hold it.
 PROGRAMS = [
-    ("gpt_dropout", "adamw", 1, ()), ("llama", "adamw", 2, ("bf16",)), ("resnet", "momentum", 3, ()), ("mlp", "adamw", 4, ("clip",)),
-    ("gpt_dropout", "adamw_fused", 5, ("checkpoint",))]
-if THOROUGH:
+    ("mlp", "adamw", 4, ("clip",)), ("gpt_dropout", "adamw_fused", 5, ("checkpoint",))]
+if LONG:
     PROGRAMS += [
+        ("gpt_dropout", "adamw", 1, ()), ("llama", "adamw", 2, ("bf16",)), ("resnet", "momentum", 3, ()),
         ("slim", "sgd", 6, ("accumulate",)), ("gpt", "adamw", 7, ("autocast",)), ("gan", "adamw", 8, ()), ("gpt2_124m", "adamw", 29, ()),
         ("vit", "adamw", 9, ("scaler", "clip")), ("unet", "adamw", 10, ()), ("t5", "adamw", 11, ()), ("experts", "adamw", 12, ()),
         ("lstm", "rmsprop", 13, ()), ("vae", "adamw", 14, ("average",)), ("recommender", "adagrad", 15, ()), ("siamese", "adamw", 16, ()),

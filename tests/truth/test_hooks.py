@@ -3,8 +3,9 @@
 
 usage: test_hooks.py STRATA STRATA_SIMGPU [--python PYTHON]... [--unlisted PYTHON]
 
-Runs with each PyTorch at hand, and with one of a version that no list of the project names ($STRATA_TORCH_UNLISTED). The
-hooks that were built with Strata are hidden. Without a PyTorch, or a compiler, the test is skipped (exit 77) and says so.
+Runs with the PyTorches at hand, and with one of a version that no list of the project names ($STRATA_TORCH_UNLISTED); in the
+short form each of them makes its hook once. The hooks that were built with Strata are hidden. Without a PyTorch, or a compiler, the
+test is skipped (exit 77) and says so.
 """
 import argparse
 import glob
@@ -16,7 +17,7 @@ import sys
 import tempfile
 
 import record_tools
-from running import SKIPPED, THOROUGH, Failures, pythons, strata_json
+from running import LONG, SKIPPED, Failures, of_this_form, pythons, strata_json
 from test_cpp import facts_of
 
 COMPILES = "compiling its hook, once"
@@ -103,7 +104,7 @@ def made_once(product, python, failures):
 
 
 def racing(product, python, failures):
-    """Ranks begin at once: one compiles, the other waits."""
+    """Ranks begin at once: one compiles, the other waits. Gives the environment, where the hook is made."""
     environment = product.user()
     runs = [subprocess.Popen([product.strata, "record", "--overwrite", "-o", os.path.join(product.folder, f"race{i}.strata"), *SIMULATED, "--",
                               python, "-c", ALLOCATE], env=environment, stderr=subprocess.PIPE, text=True) for i in range(2)]
@@ -112,6 +113,7 @@ def racing(product, python, failures):
     failures.expect("race", "kept", len(hooks_of(environment)), 1)
     for i, run in enumerate(runs):
         expect_recorded(product, f"race {i}", os.path.join(product.folder, f"race{i}.strata"), run, failures)
+    return environment
 
 
 def unknown_before(product, python, failures):
@@ -191,7 +193,10 @@ def in_the_way(product, python, failures):
                              text=True)
         failures.expect(name, "dry run", (dry.returncode, "torch's own recorder is used" in dry.stderr,
                                           "<string>:2" in dry.stdout), (0, True, True))
-    # A cache that cannot be written: the hook is kept below the folder for temporary files.
+
+
+def elsewhere(product, python, failures):
+    """A cache that cannot be written: the hook is kept below the folder for temporary files."""
     session = os.path.join(product.folder, "elsewhere.strata")
     environment = product.user()
     run = subprocess.run([product.simgpu, "--", "/usr/bin/env", "XDG_CACHE_HOME=/proc/none", product.strata, "record", "--overwrite", "-o",
@@ -204,9 +209,8 @@ def in_the_way(product, python, failures):
         os.remove(hook)
 
 
-def doctor(product, python, failures):
+def doctor(product, python, environment, failures):
     """What it says is so: a dry run and a recording on a simulated device work, as the tests above show."""
-    environment = product.user()
     run, found = strata_json(product.strata, ["doctor", "--json", "--", python, "train.py"], env=environment)
     failures.expect("doctor", "exit", (run.returncode, found and found["schema"], found and found["ok"]), (0, 1, True))
     answers = {each["id"]: each["answer"] for each in found["abilities"]}
@@ -251,19 +255,22 @@ def main():
     failures = Failures()
     with tempfile.TemporaryDirectory() as folder:
         product = Product(os.path.abspath(arguments.strata), os.path.abspath(arguments.simgpu), folder)
-        for python in [*found, *([arguments.unlisted] if arguments.unlisted else [])]:
+        if not arguments.unlisted:
+            failures.skip("no version beside those of the tests is tried: STRATA_TORCH_UNLISTED names its Python")
+        # Compiling a hook takes half a minute: in the short form each PyTorch makes its hook in another way, once.
+        unlisted = [arguments.unlisted] if arguments.unlisted else []
+        for python in [*found, *unlisted] if LONG else unlisted or found[:1]:
             made_once(product, python, failures)
             print(f"{python}: {failures.count} failures so far", flush=True)
-        if not arguments.unlisted:
-            print("no version beside those of the tests is tried: STRATA_TORCH_UNLISTED names its Python")
-        for python in found if THOROUGH else found[-1:]:
-            other_strings(product, python, failures)
-        racing(product, found[0], failures)
-        unknown_before(product, found[-1], failures)
+        if LONG:
+            for python in found:
+                other_strings(product, python, failures)
+            elsewhere(product, found[0], failures)
+        environment = racing(product, found[0], failures)
+        unknown_before(product, of_this_form(found, older=True)[-1], failures)
         in_the_way(product, found[0], failures)
-        doctor(product, found[0], failures)
-    print(f"{failures.checks} checks, {failures.count} failures")
-    return 1 if failures.count else 0
+        doctor(product, found[0], product.user() if LONG else environment, failures)
+    return failures.status()
 
 
 if __name__ == "__main__":

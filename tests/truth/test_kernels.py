@@ -18,16 +18,18 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
-from running import THOROUGH, main, strata_json, with_environment  # noqa: E402
+from running import LONG, main, strata_json, with_environment  # noqa: E402
 from test_cpp import build  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "kernels_program.py")
-MODELS = ("mlp", "graphs", "streams") if THOROUGH else ("mlp",)
+MODELS = ("mlp", "graphs", "streams") if LONG else ("mlp",)
 #: The recording alone; then with the profiler: within it, over its end, over its beginning, around it, behind it and before it.
 ALONE = "S+,S-"
 ORDERS = {"inside": "S+,K+,K-,S-", "overlap": "S+,K+,S-,K-", "around": "K+,S+,S-,K-", "late": "K+,S+,K-,S-", "behind": "K+,K-,S+,S-",
           "before": "S+,S-,K+,K-", "twice": "S+,K+,K-,K+,K-,S-"}
+if not LONG:
+    ORDERS = {label: ORDERS[label] for label in ("inside", "around")}
 KERNEL, COPY, SET, PEER, MEMORY = 10, 1, 2, 22, 49
 DEVICE_KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 #: From when to when the profiler may be told, and we are: moments, the last one left out.
@@ -315,7 +317,7 @@ def test_graphs(arguments, python, version, folder, failures):
 def test_outside(arguments, python, version, folder, failures):
     """Memory that the driver handed out beside PyTorch, to the byte; segments are told apart, and every record is there."""
     session = os.path.join(folder, "outside.strata")
-    for settings in ("", "expandable_segments:True"):
+    for settings in ("", "expandable_segments:True") if LONG else ("",):
         name = f"{version} outside {settings}"
         done = subprocess.run([arguments.strata, "record", "--overwrite", "--simulated", "A100-80GB", "--kernels", "-o", session, "--",
                                python, os.path.join(HERE, "outside_program.py")], capture_output=True, text=True,
@@ -353,7 +355,7 @@ def test_cpp(arguments, python, version, folder, failures):
     if program is None:
         return
     session, trace = os.path.join(folder, "cpp.strata"), os.path.join(folder, "cpp.json")
-    for kernels in ("off", "aside", "shared"):
+    for kernels in ("off", "aside", "shared") if LONG else ("off", "shared"):
         name = f"{version} C++ {kernels}"
         done = subprocess.run([arguments.strata_simgpu, "--", program, kernels, session, trace], capture_output=True, text=True, timeout=300)
         failures.expect(name, "exit", (done.returncode, done.stderr[-1000:] if done.returncode else ""), (0, ""))

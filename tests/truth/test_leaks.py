@@ -4,8 +4,8 @@ find the one and leave the other alone?
 
 usage: test_leaks.py STRATA [--python PYTHON]... [--sample N | --all] [--seed S] [--only TEXT] [--show] [--keep FOLDER] [--again FOLDER] [--recorder STRATA]
 
-Without a Python with PyTorch the test is skipped (exit 77) and says so. Of every day it is a sample of N programs (40); --all, or
-STRATA_ALL_TORCH=1, makes 10 of each kind of leak and 12 of each without one, as --only does of the kinds that have TEXT. Each is recorded by Strata, and by PyTorch
+Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample of N programs (12); --all, or
+STRATA_LONG=1, makes 10 of each kind of leak and 12 of each without one, as --only does of the kinds that have TEXT. Each is recorded by Strata, and by PyTorch
 with stacks and with none. What leaked is told by the numbers of its allocations. Exit 1 below the bars. "nothing" stands for a
 program that never tells of a leak, "the biggest" for one that calls the site with the most bytes at the end one.
 """
@@ -19,11 +19,11 @@ import sys
 import tempfile
 
 import record_tools
-from running import THOROUGH, TRUTH, main, strata_json, with_environment
+from running import LONG, TRUTH, main, strata_json, with_environment
 
 MANY, PROGRAM = (os.path.join(TRUTH, name) for name in ("many.py", "leak_programs.py"))
 STEPS, SETTLED, TOGETHER = 30, 6, 24
-DRAWS_OF_LEAKS, DRAWS_OF_CLEAN, SAMPLE = 10, 12, 40
+DRAWS_OF_LEAKS, DRAWS_OF_CLEAN, SAMPLE = 10, 12, 12
 CARD = "A100-80GB"
 RECORDED, FRAMES, NONE = "recorded by Strata", "PyTorch's, with frames", "PyTorch's, without"
 GROWING = ("concatenation", "keys_and_values")
@@ -291,7 +291,7 @@ def test(arguments, python, failures):
 
 
 def options(parser):
-    parser.add_argument("--all", action="store_true", default=THOROUGH)
+    parser.add_argument("--all", action="store_true", default=LONG)
     parser.add_argument("--sample", type=int, help=f"programs ({SAMPLE})")
     parser.add_argument("--seed", type=int, default=0, help="of the first draw")
     parser.add_argument("--only", default="", metavar="TEXT", help="kinds whose name has it")

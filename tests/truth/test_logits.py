@@ -16,10 +16,10 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, TRUTH, main, strata_json, version
+from running import TRUTH, main, strata_json, version
 from test_attention import add_options
 from test_calls import Question, ask_all, check, report
-from test_whatif import DEEP, Case, record, table, write_page
+from test_whatif import DEEP, Case, is_short, record, table, write_page
 
 PROGRAM = os.path.join(TRUTH, "logits_programs.py")
 TUNED, HELD_BACK = ("tied", "shift", "biased", "held"), ("classes", "product", "weighted", "masked", "two", "last", "inside")
@@ -27,7 +27,8 @@ LIBTORCH = ("summed", "fused")
 CHUNKED_SINCE = [2, 13]  # releases of PyTorch
 #: What cannot be, and in what words.
 REFUSED = (("smooth", "smooths labels"), ("capped", "has aten::"), ("counted", "aten::argmax does, too"))
-SHORT = ("in 8 with autocast", "in 8 with checkpoints", "in 8, dtype=bf16", "in 8, batch")  # where there is little time
+#: Programs and questions of the short form.
+SHORT = (("held", "in 8, batch"), ("product", "in 8 with checkpoints"), ("summed", "in 8 with autocast"))
 ITEMS, TIMES = 4, 3  # of a recorded batch, and as many are asked for
 ALONE, COMPOSED = "in chunks", "composed"
 #: Median and 95th percentile in percent, of requested, and of what hangs on where blocks lie: those of autocast by calls.
@@ -82,11 +83,10 @@ def test(arguments, python, failures):
     if version(python) < CHUNKED_SINCE:
         return "its PyTorch has no linear_cross_entropy in chunks"
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    is_short = not (THOROUGH or arguments.only or arguments.question or arguments.write or arguments.seeds > 1)
-    kinds = (TUNED[3], HELD_BACK[1], *LIBTORCH) if is_short else (*TUNED, *HELD_BACK, *LIBTORCH)
+    kinds = (*TUNED, *HELD_BACK, *LIBTORCH)
     asked = [(Case(f"{kind} --seed {seed} ", kind, [], ITEMS, ""), question) for kind in kinds for seed in seeds for question in questions(kind, seed)]
     asked = [(case, question) for case, question in asked if arguments.only in case.name and arguments.question in question.name
-             and (not is_short or question.name in SHORT)]
+             and (not is_short(arguments) or arguments.question or (case.family, question.name) in SHORT)]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         before = [words for _, question in asked for words in (question.before, question.other) if words]

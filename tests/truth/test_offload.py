@@ -15,9 +15,9 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, strata_json
+from running import jobs, main, strata_json
 from test_accumulate import peaks, report
-from test_whatif import (CLASSES, DEEP, HELD_BACK, PROGRAM, SETTINGS, add_page_options, by_method, cases, checkpointed, chosen_cases, figures, kinds_table,
+from test_whatif import (CLASSES, DEEP, HELD_BACK, PROGRAM, SETTINGS, add_page_options, by_method, cases, checkpointed, chosen_cases, figures, is_short, kinds_table,
                          record, row_of, table, write_page)
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
@@ -25,7 +25,6 @@ BARS = {"the optimizer, roles": ((0.1, 0.5), (0.5, 1.5)), "the optimizer and set
         "the optimizer and activations, deep step": ((0.1, 2), (0.5, 3)),
         "offload, deep step": ((0.1, 2), (0.5, 3)), "offload of modules, deep step": ((0.1, 2), (0.5, 3)),
         "offload and settings, deep step": ((0.1, 2), (0.5, 3)), "offload and batch, deep step and roles": ((0.5, 3), (1, 5))}
-FEW = 2  # cases where there is little time
 
 
 def offloaded(case, what, times=1):
@@ -83,7 +82,8 @@ def answer(arguments, question, deep, truth, failures):
 
 def check_confirmed(arguments, python, case, deep, truth, failures):
     """The program runs with the change, and comes to the program that was changed by hand."""
-    for what in ("activations", f"activations:{CLASSES[case.family][0]}", "optimizer", "activations+optimizer"):
+    whats = ("activations", f"activations:{CLASSES[case.family][0]}", "optimizer", "activations+optimizer")
+    for what in whats[-1:] if is_short(arguments) else whats:
         asked = [word for each in what.split("+") for word in ("--change", f"offload={each}")]
         run, told = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], *asked, "--json", "--confirm", "--", python, PROGRAM,
                                                    *checkpointed(case)])
@@ -120,10 +120,8 @@ def write(arguments, python, rows, found):
 
 
 def test(arguments, python, failures):
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         chosen = chosen_cases(arguments, cases)
-        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = chosen[:FEW]
         deep, truth = record_all(arguments, python, arguments.keep or temporary, chosen)
         rows = [row for row in pool.map(lambda question: answer(arguments, question, deep, truth, failures),
                                         ((case, *question) for case in chosen for question in questions(case))) if row is not None]

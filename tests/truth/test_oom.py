@@ -4,7 +4,7 @@ what torch counted, and is each of its advices true when the program runs again 
 
 usage: test_oom.py STRATA [--python PYTHON]... [--all] [--seeds N] [--seed S]
 
-Without a Python with PyTorch the test is skipped (exit 77) and says so. Of every day it is a sample; --all, or STRATA_ALL_TORCH=1, runs
+Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample; --all, or STRATA_LONG=1, runs
 everything: those made by hand and --seeds that are drawn (20), from --seed on.
 """
 import json
@@ -14,7 +14,7 @@ import tempfile
 
 import record_tools
 from oom_plans import CAUSES, drawn, hand_made
-from running import THOROUGH, TRUTH, main, strata_json, version, with_environment
+from running import LONG, TRUTH, main, strata_json, version, with_environment
 
 MANY = os.path.join(TRUTH, "many.py")
 PROGRAM = os.path.join(TRUTH, "oom_program.py")
@@ -119,7 +119,7 @@ def test(arguments, python, failures):
 
 
 def add_options(parser):
-    parser.add_argument("--all", action="store_true", default=THOROUGH)
+    parser.add_argument("--all", action="store_true", default=LONG)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
 

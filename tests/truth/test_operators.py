@@ -14,11 +14,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
-from running import THOROUGH, main, strata_json  # noqa: E402
+from running import LONG, main, strata_json  # noqa: E402
 from test_kernels import DEVICE_KINDS, run, told  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODELS = ("mlp", "gpt", "conv_amp", "streams", "libraries", "ddp") if THOROUGH else ("gpt", "libraries")
+MODELS = ("mlp", "gpt", "conv_amp", "streams", "libraries", "ddp") if LONG else ("gpt",)
 INPUTS = ("Input Dims", "Input type", "Concrete Inputs", "Input Strides")
 MARGIN_US = 200  #: between the clocks of the two, and less than what lies between a step and the profiler's begin
 

@@ -25,14 +25,14 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, main, strata_json, version
-from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, items_checkpointed, percentile, record
+from running import LONG, jobs, main, strata_json, version
+from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, SHORT, add_case_options, cases, checkpointed, is_short, items_checkpointed, percentile, record
 
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05
 FEW = 8  # modules among which a plan looks at all choices, be that which it takes
 NOTHING = "no module of the deep step saves anything"  #: of a chain whose links keep what they take and no more
-LONG = 20000  #: events, from which on a summary looks for advice only where memory is short
+MANY_EVENTS = 20000  #: events, from which on a summary looks for advice only where memory is short
 SHARES = (0.15, 0.5, 0.85)  #: of the way from the least to what was recorded
 
 CAPACITIES = (0.9, 1.6, 3)  #: times what was recorded: a batch that is smaller, and larger ones
@@ -98,7 +98,7 @@ def check_cheapest(strata, case, path, plan, device, most, failures):
         words = [word for module in choice for word in ("--change", f"checkpoint=path:{module['module']}")]
         _, answer = strata_json(strata, ["whatif", path, "--json", *words])
         return answer["devices"][0]["interval"]["reserved_bytes_peak"][1]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         peaks = list(pool.map(needed, choices))
     least, recorded = min(peaks), device["recorded"]["reserved_bytes_peak"]
     above = []
@@ -121,7 +121,7 @@ def check_cheapest(strata, case, path, plan, device, most, failures):
 def check_advice(strata, case, path, failures):
     """How much less each advice of the summary reserves, as its command says too: in percent, by evidence."""
     run, summary = strata_json(strata, ["summary", path, "--json"])
-    if summary is not None and summary["advice"] is None and summary["devices"][0]["events"] > LONG:
+    if summary is not None and summary["advice"] is None and summary["devices"][0]["events"] > MANY_EVENTS:
         return []
     if summary is None or summary["advice"] is None:
         failures.expect(case.name, "advice of the summary", run.stderr, "a list")
@@ -186,12 +186,12 @@ def test(arguments, python, failures):
         os.environ["WHATIF_CODE"] = codes
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
         chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-        if not THOROUGH and not arguments.only and arguments.seeds == 1:
-            chosen = chosen[::3]
+        if is_short(arguments):
+            chosen = [case for case in chosen if case.family == SHORT]
         strata = arguments.recorder or arguments.strata
         recordings = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
         rows = []
-        for case in chosen[:len(chosen) if THOROUGH or arguments.largest else 1]:
+        for case in chosen[:len(chosen) if LONG or arguments.largest else 1]:
             if checkpointed(case) in recordings:
                 rows += check_largest(arguments, python, case, recordings[checkpointed(case)], failures)
         fitting = sum(row[0] is True for row in rows)
@@ -199,7 +199,7 @@ def test(arguments, python, failures):
         failures.expect("largest batches", "they fit in 95 %", fitting >= 0.95 * len(rows) or fitting >= len(rows) - 1 and len(rows) < 20)
         asked, above, everything = ask(arguments, chosen, recordings, codes, failures)
         timed = list({each.case.name: each.case for each in asked if each.plan["recompute_share"] > 0.05}.values())
-        check_time(arguments, python, folder, codes, timed if THOROUGH or arguments.times else timed[:1], failures)
+        check_time(arguments, python, folder, codes, timed if LONG or arguments.times else timed[:1], failures)
         programs = dict.fromkeys([with_code(each.case, each.name) for each in asked]
                                  + [with_code(case, everything[case.name][0]) for case in chosen if case.name in everything])
         truth = record(strata, python, os.path.join(folder, "truth"), list(programs), ("--deep-step", "0"))
@@ -207,7 +207,7 @@ def test(arguments, python, failures):
         def reserved(words):
             _, answer = strata_json(arguments.strata, ["whatif", truth[words], "--json"]) if words in truth else (None, None)
             return answer["devices"][0]["recorded"]["reserved_bytes_peak"] if answer else None
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             peaks = dict(zip(programs, pool.map(reserved, programs)))
     report(asked, above, everything, peaks, failures)
     if arguments.write:
@@ -240,14 +240,14 @@ def check_largest(arguments, python, case, path, failures):
     _, answer = strata_json(arguments.strata, ["whatif", path, "--json"])
     recorded = answer["devices"][0]["recorded"]["reserved_bytes_peak"]
     strata, rows = arguments.recorder or arguments.strata, []
-    for times in CAPACITIES if arguments.largest or THOROUGH else CAPACITIES[1:2]:
+    for times in CAPACITIES if arguments.largest or LONG else CAPACITIES[1:2]:
         capacity = int(times * recorded)
         plan, _ = plan_of(arguments.strata, path, "largest-batch", "--capacity", str(capacity), "--batch-of", str(items_checkpointed(case)))
         if plan is None:
             failures.expect(case.name, "the largest batch", "none", "there")
             continue
         for row in plan["rows"]:
-            if not row["fits"]:
+            if not row["fits"] or is_short(arguments) and rows:
                 continue
             modules = [change[len("checkpoint="):] for change in row["changes"] if change.startswith("checkpoint=")]
             program = lambda items: (str(items), *(("--checkpoint", modules[0]) if modules else ()), *checkpointed(case)[1:])
@@ -319,7 +319,7 @@ def add_options(parser):
     add_case_options(parser)
     parser.add_argument("--write", metavar="PAGE", help="writes the figures as a page of the manual")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
-    parser.add_argument("--modules", type=int, default=8 if THOROUGH else 3, help="of all choices among so many the cheapest is looked for")
+    parser.add_argument("--modules", type=int, default=8 if LONG else 3, help="of all choices among so many the cheapest is looked for")
     parser.add_argument("--times", action="store_true", help="costs by kernels of all cases, not of the first alone")
     parser.add_argument("--largest", action="store_true", help="largest batches of all cases, not of the first alone")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")

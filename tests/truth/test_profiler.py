@@ -16,10 +16,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
-from running import main, strata_json  # noqa: E402
+from running import LONG, main, strata_json  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "profiler_program.py")
 MODELS = ("mlp", "gpt", "conv", "conv_amp", "ddp", "graphs", "streams", "libraries")
+SHORT = ("gpt", "graphs", "streams")  # of the short form
 STEPS = 3
 LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel", "cuLaunchKernel", "cuLaunchKernelEx")
 #: Operators of which each call runs something on the GPU, by the library that it asks.
@@ -161,7 +162,7 @@ def profiled(arguments, python, model, path, settings=()):
 def test(arguments, python, failures):
     version = os.path.basename(os.path.dirname(os.path.dirname(python)))
     with tempfile.TemporaryDirectory() as folder:
-        for model in arguments.model or MODELS:
+        for model in arguments.model or (MODELS if LONG else SHORT):
             name = f"{version} {model}"
             path = os.path.join(folder, model + ".json")
             run, told = profiled(arguments, python, model, path)

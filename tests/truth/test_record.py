@@ -5,7 +5,7 @@ where it has none, Strata has those of C++ if it was told so, and none otherwise
 
 usage: test_record.py STRATA [--python PYTHON]... [--long]
 
-Without a Python with PyTorch the test is skipped (exit 77) and says so. --long, or STRATA_ALL_TORCH=1, runs every program
+Without a Python with PyTorch the test is skipped (exit 77) and says so. --long, or STRATA_LONG=1, runs every program
 with expandable segments on and off.
 """
 import argparse
@@ -14,16 +14,15 @@ import sys
 import tempfile
 
 import record_tools
-from running import SKIPPED, Failures, of_this_turn, pythons
+from running import LONG, SKIPPED, Failures, of_this_form, pythons
 from test_corpus import CASES, TRUTH, known_to
 from test_cpp import build
 
 CORNERS = os.path.join(record_tools.HERE, "corners.py")
 RECORDED = os.path.join(record_tools.HERE, "recorded.py")
 
-# Programs of every day: what differs in events. Switching torch's recorder off leaves nothing to compare with.
-SHORT = ("gpt --option side_stream --option variable_shapes --steps 6", "mlp --option out_of_memory",
-         "mlp --option two_devices", "unet --precision autocast --option accumulate", "lstm --optimizer adafactor")
+# Programs of the short form: what differs in events. Switching torch's recorder off leaves nothing to compare with.
+SHORT = ("gpt --option side_stream --option variable_shapes --steps 6", "mlp --option out_of_memory", "mlp --option two_devices")
 MODELS_OF_CPP = ("gpt", "conv")
 
 
@@ -67,14 +66,15 @@ def check(strata, name, options, settings, stacks, command, failures, comparable
 
 def programs_of(python, long, short=SHORT):
     """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
-    for settings, stacks in (("", "python"), ("expandable_segments:True", "auto")):
+    corners = (("", "python"), ("expandable_segments:True", "auto"))
+    for settings, stacks in corners if long or short else corners[1:]:
         yield (f"{python} corners under {settings or 'defaults'}", ["--simulated", "A100-80GB", "--devices", "2"],
                settings, stacks, [python, RECORDED, "SNAPSHOT", CORNERS], True)
     for program, options in CASES:
         if "recorder_off" in program or not known_to(python, program.split()) or not (long or program in short):
             continue
         simulation, settings = simulated(options)
-        both = ["", "expandable_segments:True"] if long or program == SHORT[0] else [""]
+        both = ["", "expandable_segments:True"] if long else [""]
         for extra in both:
             joined = ",".join(part for part in (settings, extra) if part)
             if joined.count("expandable_segments") > 1:
@@ -88,7 +88,7 @@ def cpp_programs(python, failures, long):
     if program is None:
         return
     for model in MODELS_OF_CPP if long else MODELS_OF_CPP[:1]:
-        for settings in ("", "expandable_segments:True"):
+        for settings in ("", "expandable_segments:True") if long else ("",):
             yield (f"{python} C++ {model} under {settings or 'defaults'}", ["--simulated", "A100-80GB"], settings,
                    "native", [program, model, "4", os.devnull, "SNAPSHOT"], False)
 
@@ -97,16 +97,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("strata")
     parser.add_argument("--python", action="append", default=[])
-    parser.add_argument("--long", action="store_true", default=os.environ.get("STRATA_ALL_TORCH") == "1")
+    parser.add_argument("--long", action="store_true", default=LONG)
     arguments = parser.parse_args()
     found = pythons(arguments.python)
     if not found:
         print("skipped: no torch: tests/truth/environment.sh makes an environment")
         return SKIPPED
     failures = Failures()
-    for python in found if arguments.python or arguments.long else of_this_turn(found, "test_record.py"):
-        # Of every day the first Python, the newest, runs more than the others.
-        runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
+    for python in found if arguments.python or arguments.long else of_this_form(found, older=True):
+        # In the short form the newest runs more than the others.
+        runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else ()),
                 *cpp_programs(python, failures, arguments.long)]
         events = blocks = native = 0
         for run in runs:
@@ -115,7 +115,7 @@ def main():
         failures.expect(python, "something compared", events > 1000 and blocks > 100 and native > 100, True)
         print(f"{python}: {len(runs)} programs, {events} events, {native} of them with stacks of C++ alone, {blocks} blocks, "
               f"{failures.count} failures so far", flush=True)
-    return 1 if failures.count else 0
+    return failures.status()
 
 
 if __name__ == "__main__":

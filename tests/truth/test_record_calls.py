@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 import record_tools
-from running import THOROUGH, main, strata_json
+from running import LONG, main, strata_json
 from test_cpp import build
 
 SIMULATED = ["--simulated", "H100-80GB", "--devices", "2", "--capacity", "2GiB", "--stacks", "none"]
@@ -195,17 +195,19 @@ def test(arguments, python, failures):
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(record_tools.HERE, "calls.py")
         session = places(arguments, f"{version} Python", [python, script], failures, folder)
-        settings(arguments, version, python, failures, folder)
+        if LONG or python == arguments.found[0]:
+            settings(arguments, version, python, failures, folder)
         parts(arguments, f"{version} Python", session, failures, folder)
         if program:
             places(arguments, f"{version} C++", [program, "places"], failures, folder)
             early(arguments, f"{version} C++", program, failures, folder)
-            threads(arguments, f"{version} threads", program, failures, folder)
+            if LONG or python == arguments.found[0]:
+                threads(arguments, f"{version} threads", program, failures, folder)
 
 
 def add_options(parser):
-    parser.add_argument("--rounds", type=int, default=5000 if THOROUGH else 300)
+    parser.add_argument("--rounds", type=int, default=5000 if LONG else 300)
 
 
 if __name__ == "__main__":
-    sys.exit(main(test, add_options=add_options))
+    sys.exit(main(test, add_options=add_options, older=True))

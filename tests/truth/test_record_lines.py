@@ -14,13 +14,14 @@ import sys
 import tempfile
 
 import record_tools
-from running import main, strata_json
+from running import LONG, main, strata_json
 from test_cpp import build
 
 CAPTURE = os.path.join(record_tools.PROJECT, "capture")
 SOURCE = os.path.join(record_tools.HERE, "train.cpp")
 LINKED = os.path.join(record_tools.HERE, "linked.cpp")
 SIMULATED = "T4-16GB"
+MODELS = {"preloaded": ("gpt", "conv"), "linked": ("gpt", "conv")} if LONG else {"preloaded": ("gpt",), "linked": ("conv",)}
 SHARE = 0.01  # of the peak
 
 
@@ -65,7 +66,7 @@ def test(arguments, python, failures):
             program = build(python, failures, SOURCE, (optimization, *more))
             if not program:
                 return "the programs cannot be built"
-            for model in ("gpt", "conv"):
+            for model in MODELS[way]:
                 name = f"{model} {optimization} {way}"
                 with tempfile.TemporaryDirectory() as folder:
                     session = os.path.join(folder, "run.strata")
@@ -82,8 +83,8 @@ def test(arguments, python, failures):
                 failures.expect(name, "without a line", [(b["requested_bytes"], b["line"]) for b in lineless[:5]], [])
                 failures.expect(name, "lines of _start", nowhere[:1], [])
                 chains[model, optimization, way] = [own(block["frames"]) for block in forward]
-    for model in ("gpt", "conv"):
-        for way in ("preloaded", "linked"):
+    for way, models in MODELS.items():
+        for model in models:
             wanted = chains.get((model, "-O0", way))
             got = chains.get((model, "-O2", way))
             if not got or not wanted or len(got) != len(wanted):

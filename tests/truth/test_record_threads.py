@@ -4,8 +4,8 @@ allocations that were made in it.
 
 usage: test_record_threads.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--threads N]...
 
-threads.cpp, linked with the recorder, with 2, 3, 4, 8 and 16 threads, and the same from Python (all of them in ./test --all-torch,
-else 2 and 16), with every PyTorch at hand on the simulated device. Skipped (exit 77) without PyTorch.
+threads.cpp, linked with the recorder, and the same from Python, with 16 threads (STRATA_LONG=1: with 2, 3, 4, 8 and 16). On the
+simulated device. Skipped (exit 77) without PyTorch.
 """
 import collections
 import json
@@ -15,13 +15,12 @@ import sys
 import tempfile
 
 import record_tools
-from running import THOROUGH, main, strata_json
+from running import LONG, main, strata_json
 from test_cpp import build
 
 SOURCE = os.path.join(record_tools.HERE, "threads.cpp")
 CAPTURE = os.path.join(record_tools.PROJECT, "capture")
-THREADS = (2, 3, 4, 8, 16)
-THREADS_OF_PYTHON = THREADS if THOROUGH else (2, 16)
+THREADS = (2, 3, 4, 8, 16) if LONG else (16,)
 #: threads.cpp again, for the package.
 PROGRAM = """
 import contextlib, json, sys, threading, torch, strata_capture
@@ -130,7 +129,7 @@ def test(arguments, python, failures):
     environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"),
                    "STRATA_CAPTURE_LIBRARY": os.path.join(library, "libstrata_capture.so")}
     version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    for language, command, counts in (("C++", [program], THREADS), ("Python", [python, "-c", PROGRAM], THREADS_OF_PYTHON)):
+    for language, command, counts in (("C++", [program], THREADS), ("Python", [python, "-c", PROGRAM], THREADS)):
         for count in (arguments.threads or counts) if command[0] else ():
             name = f"{version} {language}, {count} threads"
             with tempfile.TemporaryDirectory() as folder:
@@ -148,4 +147,4 @@ def add_options(parser):
 
 
 if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu", "build"), add_options=add_options))
+    sys.exit(main(test, ("strata", "simgpu", "build"), add_options=add_options, older=True))

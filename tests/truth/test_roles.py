@@ -4,7 +4,7 @@ each program with hooks knows: recorded by Strata, by PyTorch with stacks of Pyt
 
 usage: test_roles.py STRATA [--python PYTHON]... [--sample N | --all] [--held-back] [--only TEXT] [--keep FOLDER | --again FOLDER]
 
-Without a Python with PyTorch the test is skipped (exit 77) and says so. Of every day it is a sample; --all, or STRATA_ALL_TORCH=1,
+Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample; --all, or STRATA_LONG=1,
 runs everything with the newest. Families that nobody tunes against are left out; --held-back runs them alone. --keep leaves
 recordings and a truth for each program in a folder; --again asks once more of what it left there. Exit 1 below the bars. "doing nothing" stands for no boundaries and everything
 "unknown"; "one for all" calls every block what most bytes are.
@@ -21,9 +21,9 @@ import roles_list
 from roles_runs import STACKS, Run, Runs, events_of
 from roles_score import Table, asked, document, of_truth, score
 from roles_truth import KeptTruth, Trace
-from running import THOROUGH, main
+from running import LONG, main
 
-SAMPLE, TOGETHER = 8, 8
+SAMPLE, TOGETHER = 5, 8
 RECORDED, NO_RANGES = "recorded by Strata", "PyTorch's, no ranges"
 KINDS = (RECORDED, "PyTorch's, Python and C++", NO_RANGES, "PyTorch's, Python", "PyTorch's, no frames", "the truth itself")
 
@@ -224,7 +224,7 @@ def test(arguments, python, failures):
 
 def options(parser):
     parser.add_argument("--sample", type=int, default=SAMPLE)
-    parser.add_argument("--all", action="store_true", default=THOROUGH)
+    parser.add_argument("--all", action="store_true", default=LONG)
     parser.add_argument("--held-back", action="store_true")
     parser.add_argument("--only", default="", metavar="TEXT", help="those whose name has it")
     parser.add_argument("--keep", metavar="FOLDER")

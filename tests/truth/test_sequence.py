@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, strata_json
+from running import jobs, main, strata_json
 from test_accumulate import report
 from test_whatif import HELD_BACK, add_page_options, by_method, cases, chosen_cases, figures, kinds_table, record, row_of, table, write_page
 
@@ -77,7 +77,7 @@ def write(arguments, python, rows, found):
 
 
 def test(arguments, python, failures):
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         chosen = chosen_cases(arguments, lambda seeds: [case for case in cases(seeds) if case.family in UNITS])
         made = record(arguments.strata, python, arguments.keep or temporary, [words_of(case, times) for case in chosen for times in (1, 2, 3, 4)])
         rows = []

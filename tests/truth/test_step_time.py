@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, of_this_turn_some, strata_json
-from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, NESTED, PROGRAM, SOME, add_case_options, cases, checkpointed, items_checkpointed, percentile
+from running import jobs, main, strata_json
+from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, NESTED, PROGRAM, SHORT, SOME, add_case_options, cases, checkpointed, is_short, items_checkpointed, percentile
 
 #: In percent of the truth: median and 95th percentile, by change.
 BARS = {"checkpoint": (1, 5), "checkpoint=none": (1, 5), "batch": (1, 5), "accumulate": (2, 8)}
@@ -87,13 +87,13 @@ def check_unknown(strata, case, path, failures):
 
 def test(arguments, python, failures):
     rows = []
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
         chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-            chosen = of_this_turn_some(chosen)[:1]
+        if is_short(arguments):
+            chosen = [case for case in chosen if case.family == SHORT]
         asked = [(case, *question) for case in chosen for question in questions(case)]
         programs = list(dict.fromkeys(words for _, _, _, recorded, truth in asked for words in (*recorded, truth)))
         paths = {words: os.path.join(folder, "_".join(word.lstrip("-") for word in words) + ".strata") for words in programs}

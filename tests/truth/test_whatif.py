@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 import record_tools
-from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version, with_environment
+from running import LONG, TRUTH, jobs, main, strata_json, version, with_environment
 
 MANY, PROGRAM = (os.path.join(TRUTH, name) for name in ("many.py", "whatif_program.py"))
 CARD = "A100-80GB"
@@ -49,7 +49,10 @@ BARS = {"settings": ((0, 0), (0, 0)), "batch, two recordings": ((0.1, 1), (1, 8)
         "checkpointing and settings, deep step": ((0.1, 2), (0.5, 3)), "checkpointing and batch, deep step and roles": ((0.5, 3), (1, 5)),
         WINDOWS: ((1, 8), (2, 15)), "no checkpoints, deep step": ((0.1, 2), (0.5, 3)), "no checkpoints under autocast, deep step": ((0.1, 2), (0.5, 3))}
 
-#: Of each family what is checkpointed, each for itself; the first and the last where there is little time.
+#: The family of the short form: it has blocks, attention, sequences and autocast.
+SHORT = "gpt"
+
+#: Of each family what is checkpointed, each for itself; the first alone in the short form.
 CLASSES = {
     "conv": ("Sequential", "BatchNorm2d", "Conv2d"), "experts": ("Experts", "GatedMlp", "GroupedAttention"), "gan": ("Sequential", "BatchNorm2d"),
     "gpt": ("Block", "path:blocks.0", "Linear"), "lstm": ("LSTM", "Linear"), "mlp": ("Sequential", "ReLU", "Linear"),
@@ -202,7 +205,7 @@ def row_of(case, method, after, answer, unchanged, wanted):
 def check_items(arguments, python, folder, failures):
     """Does a recording with operators tell how many items its batch has?"""
     chosen = [case for case in cases(range(1)) if case.family not in HELD_BACK and arguments.only in case.name]
-    chosen = chosen if THOROUGH else chosen[:3]
+    chosen = [case for case in chosen if case.family == SHORT] if is_short(arguments) else chosen
     programs = [words_of(case, 1) for case in chosen]
     unknown = []
     made = record(arguments.recorder or arguments.strata, python, os.path.join(folder, "operators"), programs, ["--operators"])
@@ -300,7 +303,7 @@ def measure_batch(arguments, python, folder, chosen, failures):
     """A row for each question, how many recordings come to their own peaks, and of how many."""
     rows, identical = [], 0
     made = record_all(arguments.recorder or arguments.strata, python, folder, chosen)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for case in chosen:
             paths = {("", times): made[""].get(words_of(case, times)) for times in (1, *TIMES)}
             paths |= {(case.settings, times): made[case.settings].get(words_of(case, times)) for times in (1, 2)}
@@ -376,15 +379,14 @@ def measure_taken_away(arguments, python, folder, chosen, failures):
         recordings = deep.get(checkpointed(case, blocks=True)), plain.get(checkpointed(case))
         return answer_row(arguments.strata, case, f"no checkpoints{autocast}, deep step", "no checkpoints", recordings,
                           ["--change", "checkpoint=none"], failures)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         return told(pool.map(answer_of, nested))
 
 
 def measure_checkpoints(arguments, python, folder, chosen, failures):
     """A row for each question."""
     strata = arguments.recorder or arguments.strata
-    few = arguments.seeds == 1 and not arguments.held_back
-    asked = {case.name: CLASSES[case.family][::len(CLASSES[case.family]) - 1] if few else CLASSES[case.family] for case in chosen}
+    asked = {case.name: CLASSES[case.family][:1] if is_short(arguments) else CLASSES[case.family] for case in chosen}
     truth = [checkpointed(case, each, times) for case in chosen for each in (None, *asked[case.name]) for times in (1, 2)
              if times == 1 or each in (None, asked[case.name][0])]
     deep = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
@@ -414,7 +416,7 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
                 return None
         return answer_row(arguments.strata, case, method, modules if times == 1 else f"{times}, {modules}",
                           (asks, made[settings].get(checkpointed(case, modules, times))), words, failures)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         return told(pool.map(lambda each: answer_of(*each), ((case, *question) for case in chosen
                                                              for question in checkpoint_questions(case, asked[case.name]))))
 
@@ -481,11 +483,16 @@ def test(arguments, python, failures):
         write(arguments, python, report)
 
 
+def is_short(arguments):
+    """Whether this is the short form: nothing was asked for but what runs on every commit."""
+    return not LONG and not arguments.only and (arguments.seeds or 1) == 1 and not getattr(arguments, "held_back", False) and not getattr(arguments, "write", None)
+
+
 def chosen_cases(arguments, chosen):
-    """Those of the seeds and families that are asked for; of these some, in each turn others, where nothing more is asked."""
+    """Those of the seeds and families that are asked for; one in the short form."""
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     found = [case for case in chosen(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-    return of_this_turn_some(found) if arguments.seeds == 1 and not arguments.held_back and not arguments.only else found
+    return [case for case in found if case.family == SHORT] if is_short(arguments) else found
 
 
 def by_method(rows, methods):
@@ -518,10 +525,10 @@ def write_page(arguments, python, title, lines):
 
 def add_case_options(parser):
     """Which cases."""
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
+    parser.add_argument("--seeds", type=int, default=4 if LONG else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
+    parser.add_argument("--held-back", action="store_true", default=LONG, help="the families of HELD_BACK too")
 
 
 def add_page_options(parser):

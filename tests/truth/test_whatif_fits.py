@@ -20,8 +20,8 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, main, of_this_turn_some, strata_json, version, with_environment
-from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, MANY, PROGRAM, add_case_options, cases, checkpointed, record, table
+from running import LONG, jobs, main, strata_json, version, with_environment
+from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, MANY, PROGRAM, SHORT, add_case_options, cases, checkpointed, is_short, record, table
 
 MARGIN = 1.02
 SPARE = 1.05  # from which on nobody accepts "does not fit" where it does
@@ -128,10 +128,9 @@ def write(arguments, python, rows):
 def test(arguments, python, failures):
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-    if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-        chosen = of_this_turn_some(chosen)[:1]
-        print(f"in this turn: {', '.join(case.family for case in chosen)}", flush=True)
-    asked = [question for case in chosen for question in questions(case)]
+    if is_short(arguments):
+        chosen = [case for case in chosen if case.family == SHORT]
+    asked = [question for case in chosen for question in questions(case)][:len(KINDS) if is_short(arguments) else None]
     with tempfile.TemporaryDirectory() as folder:
         deep = record(arguments.strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
         settings = sorted({question.settings for question in asked})
@@ -143,7 +142,7 @@ def test(arguments, python, failures):
         def answers(draw):
             path = deep[checkpointed(draw.question.case)]
             return said(arguments.strata, path, draw.capacity, draw.question.words), said(arguments.strata, path, draw.capacity, ())
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             ends = {}
             for each in settings:
                 programs = [program(draw.question, draw.capacity) for draw in drawn if draw.question.settings == each]
@@ -171,7 +170,7 @@ def test(arguments, python, failures):
 
 def add_options(parser):
     add_case_options(parser)
-    parser.add_argument("--draws", type=int, default=4 if THOROUGH else 2, help="capacities of each question")
+    parser.add_argument("--draws", type=int, default=4 if LONG else 2, help="capacities of each question")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual")
 
 

@@ -15,9 +15,9 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import TRUTH, main, of_this_turn_some, strata_json
+from running import TRUTH, jobs, main, strata_json
 from test_accumulate import plain, report
-from test_whatif import (Case, HELD_BACK, add_page_options, by_method, cases, chosen_cases, figures, kinds_table, record, row_of, table,
+from test_whatif import (Case, HELD_BACK, add_page_options, by_method, cases, chosen_cases, figures, is_short, kinds_table, record, row_of, table,
                          write_page)
 
 PROGRAM, LEAKS = (os.path.join(TRUTH, name) for name in ("whatif_lines_program.py", "leak_programs.py"))
@@ -25,6 +25,7 @@ LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "rem
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
 BARS = {method: ((0.1, 2), (0.5, 3)) for method in (LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED)}
 HELD = ("loop", "hooks", "kept", "zero_first")
+SHORT_KINDS = ("hooks", "clones")  # of the short form: each method once
 #: The function of whatif_lines_program.py, or the text of its line, that allocates.
 SITES = {"debug": "debug", "cache": "self.cache.setdefault(step % 3", "clones": "keep_clone", "average": "average", "scores": "score"}
 #: Of leak_programs.py: what leaks is asked for there.
@@ -49,10 +50,8 @@ def words_of(case, kind, edited=False):
     return ("edited" if edited else "recorded", kind, str(case.items), *words)
 
 
-def kinds_of(case, few):
-    """Of each family some, of all of them all."""
-    names = (*HELD, *SITES)
-    return names if not few else tuple(name for index, name in enumerate(names) if (index + len(case.family)) % 3 == 0)
+def kinds_of(few):
+    return SHORT_KINDS if few else (*HELD, *SITES)
 
 
 def leaks(seeds):
@@ -80,7 +79,7 @@ def peaks(strata, path):
 
 def questions(case, few):
     """Method, recording, truth, and what is asked."""
-    for kind in kinds_of(case, few):
+    for kind in kinds_of(few):
         recorded, truth = words_of(case, kind), words_of(case, kind, True)
         if kind in HELD:
             yield LAST_USE, recorded, truth, "free=last-use"
@@ -109,14 +108,14 @@ def write(arguments, python, rows, found):
 
 
 def test(arguments, python, failures):
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         folder, strata = arguments.keep or temporary, arguments.strata
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-        few = arguments.seeds == 1 and not arguments.held_back and not arguments.only
+        few = is_short(arguments)
         chosen = chosen_cases(arguments, lambda seeds: [case for case in map(plain, cases(seeds)) if case.family not in LEFT_OUT])
         leaking = [case for case in leaks(seeds) if arguments.only in case.name]
         if few:
-            leaking = of_this_turn_some(leaking)
+            leaking = leaking[:1]
         asked = [(case, *question) for case in chosen for question in questions(case, few)]
         asked += [(case, LEAKED, tuple(case.words), (*case.words, "--fixed"), f"remove={LEAKING[case.family]}") for case in leaking]
 

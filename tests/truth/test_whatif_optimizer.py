@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 import test_whatif
-from running import THOROUGH, TRUTH, main, strata_json, version, with_bitsandbytes
+from running import LONG, TRUTH, jobs, main, strata_json, version, with_bitsandbytes
 from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, chosen_cases, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
@@ -132,14 +132,14 @@ def check_written(strata, case, recorded, path, wanted, failures):
 
 def measure(arguments, python, folder, failures):
     chosen = chosen_cases(arguments, cases)
-    with_eight_bit = with_bitsandbytes()
+    with_eight_bit = with_bitsandbytes(failures)
 
     def optimizers_of(case):
         return (case.recorded, *case.others, *([case.eight_bit] if with_eight_bit else []))
     made = record(arguments.recorder or arguments.strata, python, folder,
                   [words_of(case, optimizer) for case in chosen for optimizer in optimizers_of(case)], program=PROGRAM)
     rows = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for case in chosen:
             paths = {optimizer: made.get(words_of(case, optimizer)) for optimizer in optimizers_of(case)}
             if None in paths.values():
@@ -207,10 +207,10 @@ def test(arguments, python, failures):
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
+    parser.add_argument("--seeds", type=int, default=4 if LONG else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families held back too")
+    parser.add_argument("--held-back", action="store_true", default=LONG, help="the families held back too")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")

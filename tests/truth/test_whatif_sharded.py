@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 import test_whatif
-from running import THOROUGH, TRUTH, main, strata_json, version
+from running import LONG, TRUTH, jobs, main, strata_json, version
 from test_whatif import DEEP, ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_sharded_program.py")
@@ -35,14 +35,14 @@ NOT_RUN = {(family, kind) for family in ("experts", "siamese") for kind in ("fsd
 NAMES = {"ddp": "DDP", "zero1": "ZeRO-1", "fsdp": "FSDP2", ON_HOST: "FSDP2, CPUOffloadPolicy"}
 BARS = ((2, 5), (3, 8))  # of requested and allocated, of reserved: median and 95th percentile
 ASKED = 2  # ways of each kind, of a case
-FEW = ("gpt", "conv", "t5", "lstm")  # where there is little time
+SHORT = "t5"  # the family of the short form: its program runs with each kind
 
 Case = collections.namedtuple("Case", "name family wider items words hows")
 Row = collections.namedtuple("Row", "case kind how errors unchanged held width")
 
 
 def cases(seeds, kinds, few=False):
-    for family in FEW if few else FAMILIES:
+    for family in (SHORT,) if few else FAMILIES:
         for seed in seeds if family != "gan" else ():
             rng = random.Random(f"sharded {family} {seed}")
             large = seed % 2 == 0
@@ -91,7 +91,7 @@ def measure(arguments, python, folder, failures):
     made = record(arguments.recorder or arguments.strata, python, folder,
                   [words_of(case, how) for case in chosen for how in ("alone", *(how for _, how in case.hows))], DEEP, program=PROGRAM)
     rows = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for case in chosen:
             alone = made.get(words_of(case, "alone"))
             there = [(kind, how) for kind, how in case.hows if words_of(case, how) in made]
@@ -151,10 +151,10 @@ def test(arguments, python, failures):
 
 def add_options(parser):
     parser.add_argument("--kind", action="append", choices=KINDS)
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else None, help="so many programs of each family; else few")
+    parser.add_argument("--seeds", type=int, default=4 if LONG else None, help="so many programs of each family; else few")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families held back too")
+    parser.add_argument("--held-back", action="store_true", default=LONG, help="the families held back too")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")

@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import main, strata_json
-from test_whatif import (HELD_BACK, add_page_options, kinds_table, by_method, figures, record, report_errors, row_of, table, write_page)
+from running import jobs, main, strata_json
+from test_whatif import (HELD_BACK, add_page_options, kinds_table, by_method, figures, is_short, record, report_errors, row_of, table, write_page)
 from test_whatif_sharded import PROGRAM, Case, cases
 
 PLACES = {"after-step": (), "before-forward": ("--option", "zero_first"), "before-backward": ("--option", "zero_late")}
@@ -48,9 +48,8 @@ def at_once(case):
 
 def test(arguments, python, failures):
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    few = arguments.seeds == 1 and not arguments.held_back
-    chosen = [plain(case) for case in cases(seeds, (), few=few) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    chosen = [plain(case) for case in cases(seeds, (), few=is_short(arguments)) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         made = record(arguments.recorder or arguments.strata, python, arguments.keep or temporary,
                       [words_of(case, options) for case in chosen for options in PLACES.values()], ("--deep-step", "0"), program=PROGRAM)
         single = [at_once(case) for case in chosen if case.family != "gan"]

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of the dry run share: the Pythons at hand, runs of `strata`, counted failures, how a test ends.
 
-Each test is called as test_NAME.py PROGRAM... [--python PYTHON]... and exits 77, saying why, where there is nothing to run.
+Each test is called as test_NAME.py PROGRAM... [--python PYTHON]... and exits 77, saying why, where it could not run, or not all of it.
+
+A test has two forms. The short one runs on every commit and is always the same: with the newest PyTorch, and with 2.6 where it
+records, replays or reads. STRATA_LONG=1 selects the long one: every seed, every program and every PyTorch.
 """
 import argparse
 import glob
@@ -10,16 +13,22 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.join(HERE, "..", "..", "..")
 TRUTH = os.path.join(PROJECT, "tests", "truth")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
 SKIPPED = 77
-#: ./test --all-torch asks for what takes many minutes.
-THOROUGH = os.environ.get("STRATA_ALL_TORCH") == "1"
+#: Whether this is the long form of the test.
+LONG = os.environ.get("STRATA_LONG") == "1"
+#: The PyTorch beside the newest that the short form of a test runs with.
+OLDER = [2, 6]
 sys.path.insert(0, TRUTH)
+
+
+def jobs():
+    """How many processes a test starts at once: STRATA_JOBS, which ctest sets together with the property PROCESSORS."""
+    return max(1, int(os.environ.get("STRATA_JOBS") or 1))
 
 
 def version(python):
@@ -36,11 +45,11 @@ def pythons(named):
     return sorted(named or glob.glob(os.path.join(CACHE, "torch-*", "bin", "python")), key=version, reverse=True)
 
 
-def with_bitsandbytes():
+def with_bitsandbytes(failures):
     """Lets the Pythons that are started find bitsandbytes, which tests/truth/environment.sh loads: whether it is there."""
     found = glob.glob(os.path.join(CACHE, "bitsandbytes-*", "bitsandbytes", "__init__.py"))
     if not found:
-        print("  bitsandbytes: skipped: it is not there (tests/truth/environment.sh loads it)", flush=True)
+        failures.skip("bitsandbytes is not there (tests/truth/environment.sh loads it)")
         return False
     folder = os.path.dirname(os.path.dirname(max(found)))
     known = os.environ.get("PYTHONPATH")
@@ -49,43 +58,35 @@ def with_bitsandbytes():
     return True
 
 
-#: With PyTorches but the newest a test runs in one turn of so many, other tests in others.
-TURNS = 3
-
-
-def turn():
-    """Which it is: STRATA_TURN, else drawn by the commit, so that another run of it does the same, else that of the day."""
-    if named := os.environ.get("STRATA_TURN"):
-        return int(named) % TURNS
-    commit = subprocess.run(["git", "-C", PROJECT, "rev-parse", "HEAD"], capture_output=True, text=True)
-    return (int(commit.stdout, 16) if commit.returncode == 0 else int(time.time() // 86_400)) % TURNS
-
-
-def of_this_turn(found, test):
-    """Of Pythons, the newest first, those with which a test runs: the newest, and in its turn the others. What is left out is said."""
-    if THOROUGH or len(found) < 2:
-        return found
-    own = sum(test.encode()) % TURNS
-    if own == turn():
-        return found
-    print(f"with the newest PyTorch alone this time: STRATA_TURN={own} runs {test} with {', '.join(found[1:])} too", flush=True)
-    return found[:1]
-
-
-def of_this_turn_some(items):
-    """Of things that take long to measure, each in one of the turns, those whose turn it is."""
-    return items if THOROUGH else items[turn()::TURNS]
+def of_this_form(found, older):
+    """Of Pythons, the newest first, those that this form of a test runs with. `older`: the short form takes OLDER too."""
+    return found if LONG else [python for python in found if python == found[0] or older and version(python)[:2] == OLDER]
 
 
 class Failures:
+    """Counts checks. A part of a test that cannot run here is skipped, and with it the test counts as skipped."""
+
     def __init__(self):
         self.count = self.checks = 0
+        self.left_out = []
 
     def expect(self, name, what, got, wanted=True):
         self.checks += 1
         if got != wanted:
             self.count += 1
             print(f"FAILED {name}: {what}: {got} instead of {wanted}", flush=True)
+
+    def skip(self, why):
+        if why not in self.left_out:
+            self.left_out.append(why)
+            print(f"skipped: {why}", flush=True)
+
+    def status(self):
+        """The exit status of the test. A test without a check proves nothing, and fails."""
+        print(f"{self.checks} checks, {self.count} failures{'; skipped: ' + '; '.join(self.left_out) if self.left_out else ''}", flush=True)
+        if self.count or not self.checks and not self.left_out:
+            return 1
+        return SKIPPED if self.left_out else 0
 
 
 def strata_json(strata, arguments, **more):
@@ -106,9 +107,10 @@ def with_environment(**variables):
     return {**os.environ, **variables}
 
 
-def main(test, programs=("strata",), every_python=True, once=None, add_options=None, in_turns=True):
-    """test(arguments, python, failures) for every Python, of_this_turn() unless they are named or all are wanted, or for the newest alone;
-    once(arguments, python, failures) with the newest; `arguments.found` has all. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
+def main(test, programs=("strata",), every_python=True, once=None, add_options=None, older=False):
+    """test(arguments, python, failures) for every Python that is named or is of_this_form(), or for the newest alone;
+    once(arguments, python, failures) with the newest; `arguments.found` has all. A test may return why it cannot run; where all
+    do, the whole is skipped. Gives the exit status."""
     parser = argparse.ArgumentParser()
     for program in programs:
         parser.add_argument(program)
@@ -122,8 +124,8 @@ def main(test, programs=("strata",), every_python=True, once=None, add_options=N
         return SKIPPED
     failures, reasons = Failures(), []
     chosen = found if every_python else found[:1]
-    if in_turns and not arguments.python:
-        chosen = of_this_turn(chosen, os.path.basename(sys.argv[0]))
+    if not arguments.python:
+        chosen = of_this_form(chosen, older)
     for python in chosen:
         reason = test(arguments, python, failures)
         if reason:
@@ -134,4 +136,4 @@ def main(test, programs=("strata",), every_python=True, once=None, add_options=N
         once(arguments, found[0], failures)
     if len(reasons) == len(chosen) and failures.checks == 0:
         return SKIPPED
-    return 1 if failures.count else 0
+    return failures.status()

@@ -3,7 +3,7 @@
 
 usage: test_change.py STRATA [--python PYTHON]...
 
-Of every day a part of the cases with the newest PyTorch; STRATA_ALL_TORCH=1 takes all of them with each.
+The short form takes each change once, with the newest PyTorch; STRATA_LONG=1 takes all cases with each PyTorch.
 """
 import os
 import subprocess
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from against_truth import start_each
-from running import THOROUGH, HERE, dryrun, main, version, with_bitsandbytes
+from running import HERE, LONG, dryrun, main, version, with_bitsandbytes
 
 PROGRAM = os.path.join(HERE, "program_change.py")
 PRUDENT = ["--optimizer", "adam"]
@@ -20,32 +20,35 @@ ALONE = []
 
 # changes, options of the dry runs, pairs of arguments: of the program, and of the one changed by hand
 CASES = [
-    (["amp=bf16"], ALONE, [([], ["--amp"]),
-                           (["--loop", "accumulate"], ["--loop", "accumulate", "--amp"]),
-                           (["--loop", "evaluate"], ["--loop", "evaluate", "--amp"]),
-                           (["--loop", "gan"], ["--loop", "gan", "--amp"])]),
     (["checkpoint=Block", "amp=bf16", "optimizer=adafactor"], ALONE,
      [(["--loop", "evaluate", "--optimizer", "nesterov"],
        ["--loop", "evaluate", "--checkpoint", "--amp", "--optimizer", "adafactor"])]),
-    (["dtype=bf16", "checkpoint=Block"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--bf16", "--checkpoint"]),
-                                                 (["--scaler"], ["--scaler", "--bf16", "--checkpoint"])]),
-    (["zero_grad=after-step"], ALONE, [(["--zero", "late"], []), (["--zero", "first", "--loop", "evaluate"], ["--loop", "evaluate"])]),
-    (["zero_grad=before-backward"], ALONE, [([], ["--zero", "late"]), (["--loop", "accumulate"], ["--loop", "accumulate", "--zero", "late"])]),
-    (["zero_grad=before-forward"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--zero", "first"])]),
+    (["dtype=bf16", "checkpoint=path:blocks.[0-3]"], ALONE, [(["--scaler"], ["--scaler", "--bf16", "--checkpoint"])]),
+    (["zero_grad=before-backward"], ALONE, [([], ["--zero", "late"])]),
     (["optimizer=adamw,in_backward=True"], ALONE, [(PRUDENT, ["--optimizer", "adamw", "--in-backward"])]),
-    (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
-    (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
-    (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),
-    (["checkpoint=path:blocks.[0-3]"], ALONE, [([], ["--checkpoint"])]),
-    (["offload=activations"], ALONE, [([], ["--offload"]), (["--loop", "gan"], ["--loop", "gan", "--offload"])]),
+    (["checkpoint=none", "optimizer=AdamW,foreach=False"], ALONE, [(["--checkpoint"], ["--optimizer", "adamw_loop"])]),
     (["offload=activations", "checkpoint=Block", "amp=bf16"], ALONE,
      [(["--loop", "evaluate"], ["--loop", "evaluate", "--checkpoint", "--amp", "--offload"])]),
-    (["fsdp=Block,offload=True"], LAST, [(["--parallel", "ddp"], ["--parallel", "fsdp_on_host"])]),
     (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], LAST,
      [(["--parallel", "ddp", "--loop", "gan"],
        ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"])]),
 ]
 MORE = [
+    (["amp=bf16"], ALONE, [([], ["--amp"]),
+                           (["--loop", "accumulate"], ["--loop", "accumulate", "--amp"]),
+                           (["--loop", "evaluate"], ["--loop", "evaluate", "--amp"]),
+                           (["--loop", "gan"], ["--loop", "gan", "--amp"])]),
+    (["dtype=bf16", "checkpoint=Block"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--bf16", "--checkpoint"]),
+                                                 (["--scaler"], ["--scaler", "--bf16", "--checkpoint"])]),
+    (["zero_grad=after-step"], ALONE, [(["--zero", "late"], []), (["--zero", "first", "--loop", "evaluate"], ["--loop", "evaluate"])]),
+    (["zero_grad=before-backward"], ALONE, [(["--loop", "accumulate"], ["--loop", "accumulate", "--zero", "late"])]),
+    (["zero_grad=before-forward"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--zero", "first"])]),
+    (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
+    (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
+    (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),
+    (["checkpoint=path:blocks.[0-3]"], ALONE, [([], ["--checkpoint"])]),
+    (["offload=activations"], ALONE, [([], ["--offload"]), (["--loop", "gan"], ["--loop", "gan", "--offload"])]),
+    (["fsdp=Block,offload=True"], LAST, [(["--parallel", "ddp"], ["--parallel", "fsdp_on_host"])]),
     (["fsdp"], LAST, [(["--loop", "accumulate"], ["--loop", "accumulate", "--parallel", "fsdp"])]),
     (["checkpoint=Block"], ALONE, [([], ["--checkpoint"])]),
     (["dtype=bf16"], ALONE, [([], ["--bf16"]), (["--loop", "gan"], ["--loop", "gan", "--bf16"]), (["--loop", "accumulate"], ["--loop", "accumulate", "--bf16"])]),
@@ -110,8 +113,8 @@ def known_to(python, case):
 
 
 def test(arguments, python, failures):
-    cases = [case for case in CASES + (MORE if THOROUGH else []) if known_to(python, case)]
-    cases += OF_BITSANDBYTES if with_bitsandbytes() else []
+    cases = [case for case in CASES + (MORE if LONG else []) if known_to(python, case)]
+    cases += OF_BITSANDBYTES[:None if LONG else 1] if with_bitsandbytes(failures) else []
     by_hand = {}
     for options in (ALONE, LAST):
         programs = list(dict.fromkeys(tuple(by_hand) for _, ranks, pairs in cases if ranks == options for _, by_hand in pairs))
@@ -138,6 +141,8 @@ def scaled(arguments, python, failures):
 
 def usage(arguments, python, failures):
     scaled(arguments, python, failures)
+    said = dryrun(arguments.strata, ["--change", "checkpoint=Nobody"], [python, PROGRAM])[0].stderr if not LONG else ""
+    failures.expect(python, "a class that is not there is said", LONG or "checkpoint=Nobody: no module" in said)
     done = dryrun(arguments.strata, ["--change", "fsdp"], [python, PROGRAM])[0]
     failures.expect(python, "fsdp without ranks", (done.returncode, "--world-size 8" in done.stderr), (2, True))
     for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "offload=yes", "sideways", ""):
@@ -145,4 +150,4 @@ def usage(arguments, python, failures):
         failures.expect(python, f"--change '{bad}'", (done.returncode, "there are amp=bf16" in done.stderr), (2, True))
 
 
-sys.exit(main(test, every_python=THOROUGH, once=usage))
+sys.exit(main(test, once=usage))

@@ -6,6 +6,7 @@ usage: test_cpp.py STRATA [--python PYTHON]...
 The program is compiled once for each LibTorch (half a minute) and kept in $XDG_CACHE_HOME/strata. Skipped (exit 77) without
 PyTorch, without a compiler, or without the headers of the CUDA runtime, which tests/truth/environment.sh loads.
 """
+import fcntl
 import glob
 import hashlib
 import json
@@ -37,20 +38,34 @@ LIBTORCH = ("torch", "torch_cpu", "torch_cuda", "c10", "c10_cuda")
 
 def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=(), libraries=LIBTORCH):
     """Path of the program; None when it cannot be built here. `behind`: options that stand behind LibTorch's libraries."""
-    torch, major, abi, version = facts_of(python)
+    _, major, _, version = facts_of(python)
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
     if not headers or not shutil.which("g++"):
-        print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
+        failures.skip(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
         return None
-    with open(source, "rb") as file:
-        key = file.read() + "".join([*options, *behind, *(() if libraries == LIBTORCH else libraries)]).encode()
-    name = f"truth-{version}-{hashlib.sha256(key).hexdigest()[:12]}"
-    program = os.path.join(CACHE, name)
-    if os.path.exists(program):
-        return program
+    program = os.path.join(CACHE, f"truth-{version}-{key_of(source, options, behind, libraries)}")
+    with open(program + ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one want the same program: one compiles it, the others wait
+        return program if os.path.exists(program) else compiled(python, failures, source, program, options, behind, libraries, headers[0])
+
+
+def key_of(source, options, behind, libraries):
+    """Of what a program is made of: its source, its options, and the headers of the project that it may include."""
+    headers = [path for option in options if option.startswith("-I") for path in sorted(glob.glob(os.path.join(option[2:], "**", "*.h"), recursive=True))]
+    key = hashlib.sha256()
+    for path in [source, *(option for option in options if option.endswith(".cpp")), *headers]:
+        with open(path, "rb") as file:
+            key.update(file.read())
+    key.update("".join([*options, *behind, *(() if libraries == LIBTORCH else libraries)]).encode())
+    return key.hexdigest()[:12]
+
+
+def compiled(python, failures, source, program, options, behind, libraries, header):
+    """Path of the program, which is made; None where that fails."""
+    torch, _, abi, _ = facts_of(python)
     include, lib = os.path.join(torch, "include"), os.path.join(torch, "lib")
     command = ["g++", "-std=c++20", "-g", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
-               os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
+               os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(header),
                source, "-o", program + ".partial", *options, "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined",
                "-Wl,--no-as-needed", *("-l" + library for library in libraries), *behind]
     made = subprocess.run(command, capture_output=True, text=True)

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from running import THOROUGH, dryrun, main
+from running import LONG, dryrun, main
 
 PROGRAM = """
 import sys
@@ -94,10 +94,10 @@ def check_long(strata, python, failures):
 
 def test(arguments, python, failures):
     check_short(arguments.strata, python, failures)
-    if THOROUGH:
+    if LONG:
         check_long(arguments.strata, python, failures)
     else:
-        print("left out: some sixty runs of a program that trains: ./test --all-torch asks for them")
+        print("the long form (STRATA_LONG=1) makes some sixty runs of a program that trains, too")
 
 
 sys.exit(main(test, every_python=False))

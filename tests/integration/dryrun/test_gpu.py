@@ -4,7 +4,7 @@ and by requested bytes where cuDNN chooses what it asks for.
 
 usage: test_gpu.py STRATA_SIMGPU [--python PYTHON]...
 
-Skipped (exit 77) without the version of PyTorch that the recordings were made with: ./test --all-torch has it.
+Skipped (exit 77) without the version of PyTorch that the recordings were made with, 2.11.
 """
 import os
 import subprocess

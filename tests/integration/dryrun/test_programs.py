@@ -3,7 +3,7 @@
 
 usage: test_programs.py STRATA STRATA_SIMGPU [--python PYTHON]... [--exits N] [--only-exits]
 
-STRATA_ALL_TORCH=1 makes it 1,000 steps and 200 exits. Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and
+STRATA_LONG=1 makes it 1,000 steps and 200 exits. Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and
 says so.
 """
 import os
@@ -13,7 +13,7 @@ import tempfile
 
 import programs
 from against_truth import start_each, start_many
-from running import THOROUGH, TRUTH, main, pythons
+from running import LONG, TRUTH, main
 
 MIB = 1 << 20
 IMPORTS = ["--import", "torch.distributed.fsdp"]  # what each DDP would import for itself
@@ -76,9 +76,9 @@ def check_exits(strata, python, count, failures):
 def test(arguments, python, failures):
     if not arguments.only_exits:
         check_programs(arguments.strata, python, failures)
-        check_leak(arguments.simgpu, python, 1000 if THOROUGH else 300, failures)
-    is_newest = python == pythons(arguments.python)[0]
-    usual = (200 if is_newest else 20) if THOROUGH else 4
+        check_leak(arguments.simgpu, python, 1000 if LONG else 300, failures)
+    is_newest = python == arguments.found[0]
+    usual = (200 if is_newest else 20) if LONG else 4
     check_exits(arguments.strata, python, arguments.exits or usual, failures)
 
 

@@ -3,14 +3,14 @@
 
 usage: test_real.py STRATA [--python PYTHON]... [--only MODEL]
 
-Needs packages that tests/truth/extras.sh loads (0.5 GB), so it runs in ./test --all-torch alone; else skipped (exit 77).
+Needs packages that tests/truth/extras.sh loads (0.5 GB), so it runs in the long form alone (STRATA_LONG=1); else skipped (exit 77).
 """
 import os
 import subprocess
 import sys
 
 from against_truth import check
-from running import SKIPPED, THOROUGH, TRUTH, main
+from running import LONG, SKIPPED, TRUTH, main
 
 CASES = [("gpt2", ""), ("gpt2", "--device H100-80GB --set expandable_segments:True"), ("llama", ""), ("resnet50", ""),
          ("resnet50", "--device T4-16GB"), ("unet", ""), ("compiled", "")]
@@ -27,7 +27,7 @@ def test(arguments, python, failures):
     return None
 
 
-if not THOROUGH:
-    print("skipped: needs other packages and some minutes: ./test --all-torch asks for it")
+if not LONG:
+    print("skipped: needs other packages and some minutes: it runs in the long form (STRATA_LONG=1)")
     sys.exit(SKIPPED)
 sys.exit(main(test, every_python=False, add_options=lambda parser: parser.add_argument("--only")))

@@ -3,11 +3,11 @@
 
 usage: test_spread.py STRATA [--python PYTHON]...
 
-Of every day with the oldest PyTorch, and where nothing fits with the newest; STRATA_ALL_TORCH=1 takes each.
+The short form runs with the newest PyTorch; STRATA_LONG=1 takes each, and those up to 2.11 move what is reserved.
 """
 import sys
 
-from running import THOROUGH, dryrun, main, pythons, version
+from running import dryrun, main, version
 
 #: Blocks of many sizes come and go. PyTorch up to 2.11 takes the lowest address among free blocks of equal size, so that what
 #: is reserved depends on the order; 2.15 takes the oldest, and it does not.
@@ -31,8 +31,6 @@ def peaks(report):
 
 
 def test(arguments, python, failures):
-    if not THOROUGH and python != pythons(arguments.python)[-1]:
-        return
     name, command = f"{python} --spread", [python, "-c", PROGRAM]
     run, report = dryrun(arguments.strata, ["--spread"], command)
     failures.expect(name, "exit", run.returncode, 0)
@@ -58,4 +56,4 @@ def too_small(arguments, python, failures):
                     [(order, False) for order in ("top-down", "ascending", "random:2", "random:3")])
 
 
-sys.exit(main(test, once=too_small, in_turns=False))
+sys.exit(main(test, once=too_small))
