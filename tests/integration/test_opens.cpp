@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How often a program opens its recording, as the kernel sees it.
 #include "tests/integration/run_strata.h"
+#include "tests/support/environment.h"
 
 #include <algorithm>
 #include <array>
@@ -189,7 +190,7 @@ TEST_P(Opens, ANoteTakesOneMoreToWriteIt)
 #ifdef STRATA_WINDOW_PROGRAM
 TEST_P(Opens, ADocumentOfTheWindowOpensItOnce)
 {
-    ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    const Variable platform("QT_QPA_PLATFORM", "offscreen");
     expectOpens(1, { STRATA_WINDOW_PROGRAM, "--render", m_folder.path() / "pictures", m_file });
 }
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_strata.h"
+#include "tests/support/environment.h"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
@@ -21,17 +22,14 @@ const std::string kOom = dataFile("versions/torch2.6_oom.pickle.gz");
 /// Who asks over ssh has no screen, and is not to be told of plugins.
 TEST(Usage, TheWindowProgramNeedsNoScreenForText)
 {
-    for (const char* variable : { "DISPLAY", "WAYLAND_DISPLAY" })
-        ::unsetenv(variable);
-    const char* const before = std::getenv("QT_QPA_PLATFORM");
-    const std::string platform = before ? before : "";
-    ::setenv("QT_QPA_PLATFORM", "xcb", 1);
+    const Variable display("DISPLAY", std::nullopt);
+    const Variable wayland("WAYLAND_DISPLAY", std::nullopt);
+    const Variable platform("QT_QPA_PLATFORM", "xcb");
     for (const char* flag : { "--help", "-h", "--version" }) {
         const Ran ran = runProgram(STRATA_WINDOW_PROGRAM, { flag });
         EXPECT_EQ(ran.code, 0) << flag << ": " << ran.err;
         EXPECT_FALSE(ran.out.empty()) << flag;
     }
-    before ? ::setenv("QT_QPA_PLATFORM", platform.c_str(), 1) : ::unsetenv("QT_QPA_PLATFORM");
 }
 #endif
 

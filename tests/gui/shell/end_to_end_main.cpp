@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/resources.h"
+#include "tests/gui/fresh_start.h"
 #include "tests/gui/leaks_of_others.h"
-#include "tests/gui/qt_warnings.h"
 #include "tests/gui/shell/end_to_end_test.h"
 #include "tests/gui/shell/xvfb.h"
+#include "tests/gui/test_fonts.h"
 
 #include <QApplication>
-#include <QSettings>
-#include <QTemporaryDir>
 
 #include <cstdlib>
 
@@ -28,13 +27,11 @@ int main(int argc, char** argv)
              "QT_FONT_DPI", "XDG_CURRENT_DESKTOP", "KDE_FULL_SESSION" })
         qunsetenv(variable);
     QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
-    const QTemporaryDir settings, data;
-    qputenv("XDG_DATA_HOME", data.path().toUtf8()); // and neither do their notes
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
+    const strata::test::TestFonts fonts;
     QApplication application(argc, argv);
     QApplication::setQuitOnLastWindowClosed(false);
+    fonts.setFontOf(application);
     strata::installTranslations(application);
-    qInstallMessageHandler(strata::test::failOnWarning);
+    const strata::test::FreshStart fresh;
     return RUN_ALL_TESTS();
 }

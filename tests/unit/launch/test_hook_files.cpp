@@ -3,6 +3,7 @@
 #include "capture/hook_maker/hook_cache.h"
 #include "capture/hook_maker/include_walk.h"
 #include "capture/hook_maker/make_hook.h"
+#include "tests/support/environment.h"
 #include "tests/support/temporary_directory.h"
 
 #include <cstdlib>
@@ -21,7 +22,6 @@ class HookFiles : public testing::Test {
 protected:
     HookFiles()
     {
-        setenv("XDG_CACHE_HOME", (m_folder / "cache").c_str(), 1);
         write("torch/version.py",
             "from typing import Optional\n__all__ = ['__version__', 'cuda']\n__version__ = '2.9.1+cu128'\n"
             "cuda: Optional[str] = '12.8'\n");
@@ -37,11 +37,6 @@ protected:
             "#include \"torch_hook.h\"\n #  include <c10/cuda/CUDACachingAllocator.h>\n");
         write("strata/hook-src/capture/hook/torch_hook.h", "#include <vector>\n");
     }
-    ~HookFiles() override
-    {
-        unsetenv("XDG_CACHE_HOME");
-        unsetenv("STRATA_TORCH_VERSION");
-    }
 
     void write(const std::string& name, const std::string& text) const { m_temporary.file(name, text); }
     [[nodiscard]] TorchFiles torch() const { return readTorchFiles(m_folder / "torch" / "lib"); }
@@ -49,6 +44,8 @@ protected:
 
     test::TemporaryDirectory m_temporary;
     const fs::path m_folder = m_temporary.path();
+    const test::Variable m_cache{ "XDG_CACHE_HOME", m_folder / "cache" };
+    const test::Variable m_torchVersion{ "STRATA_TORCH_VERSION", std::nullopt };
 };
 
 TEST_F(HookFiles, WhatAWheelTells)
@@ -61,7 +58,7 @@ TEST_F(HookFiles, WhatAWheelTells)
     EXPECT_TRUE(torch.newStrings);
     EXPECT_TRUE(torch.isRelease());
     EXPECT_EQ(torch.headers, m_folder / "torch" / "include");
-    setenv("STRATA_TORCH_VERSION", "2.10.0a0+git12", 1);
+    m_torchVersion.set("2.10.0a0+git12");
     EXPECT_EQ(this->torch().minorVersion(), "2.10");
     EXPECT_FALSE(this->torch().isRelease());
 }
@@ -114,7 +111,7 @@ TEST_F(HookFiles, OneThatCameWithStrata)
     write("strata/libstrata_torch2.9-abi1.so", "");
     EXPECT_EQ(findHook(torch(), libraries()), libraries() / "libstrata_torch2.9-abi1.so");
     EXPECT_EQ(makeHook(torch(), libraries()).value(), libraries() / "libstrata_torch2.9-abi1.so");
-    setenv("STRATA_TORCH_VERSION", "2.9.0a0+git12", 1);
+    m_torchVersion.set("2.9.0a0+git12");
     EXPECT_EQ(builtHook(torch(), libraries()), fs::path()) << "between two versions nobody knows";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/hook_process.h"
+#include "tests/support/environment.h"
 #include "tests/support/temporary_directory.h"
 
 #include <cerrno>
@@ -53,15 +54,13 @@ TEST_F(HookProcessTest, ThatIsNotThere)
 /// Nothing is preloaded into it, and it is not told to record.
 TEST_F(HookProcessTest, HasNothingOfOurs)
 {
-    setenv("LD_PRELOAD", "", 1);
-    setenv("STRATA_RECORD_FILE", "x", 1);
-    setenv("STRATA_TEST_KEPT", "kept", 1);
+    const test::Variable preload("LD_PRELOAD", "");
+    const test::Variable file("STRATA_RECORD_FILE", "x");
+    const test::Variable kept("STRATA_TEST_KEPT", "kept");
     const auto answer = HookProcess(
         script("echo \"hook ${LD_PRELOAD-none} ${STRATA_RECORD_FILE-none} $STRATA_TEST_KEPT\""), "")
                             .run();
     EXPECT_EQ(answer.text, "none none kept");
-    for (const char* name : { "LD_PRELOAD", "STRATA_RECORD_FILE", "STRATA_TEST_KEPT" })
-        unsetenv(name);
 }
 
 /// Who waits for his children does not find it, and is sent no signal.

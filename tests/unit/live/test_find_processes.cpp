@@ -2,6 +2,7 @@
 // Processes that nobody records, with a driver and a /proc that a test describes, and with the real one.
 #include "model/live/live_process.h"
 #include "model/live/process_files.h"
+#include "tests/support/environment.h"
 #include "tests/support/temporary_directory.h"
 
 #include <algorithm>
@@ -29,15 +30,8 @@ class FindProcesses : public testing::Test {
 protected:
     FindProcesses()
     {
-        setenv("STRATA_FAKE_NVML", (m_folder.path() / "machine").c_str(), 1);
-        setenv("XDG_RUNTIME_DIR", m_folder.path().c_str(), 1); // nobody is live there
         m_options.nvml = STRATA_FAKE_NVML_LIBRARY;
         m_options.proc = m_folder.path() / "proc";
-    }
-    ~FindProcesses() override
-    {
-        unsetenv("STRATA_FAKE_NVML");
-        unsetenv("XDG_RUNTIME_DIR");
     }
 
     void machine(const std::string& text) const { m_folder.file("machine", text); }
@@ -79,6 +73,8 @@ protected:
     }
 
     test::TemporaryDirectory m_folder;
+    test::Variable m_fakeNvml{ "STRATA_FAKE_NVML", m_folder.path() / "machine" };
+    test::Variable m_runtime{ "XDG_RUNTIME_DIR", m_folder.path() }; // nobody is live there
     FindOptions m_options;
 };
 
@@ -121,7 +117,7 @@ TEST_F(FindProcesses, WithoutADriverThereIsWhatTheSystemTells)
     process(10, kTorch, { "python3", "train.py" });
     EXPECT_THAT(texts(), ElementsAre("attachable 10 train.py"));
     EXPECT_FALSE(Nvml(m_options.nvml).isThere());
-    unsetenv("STRATA_FAKE_NVML"); // one that cannot begin
+    m_fakeNvml.set(std::nullopt); // one that cannot begin
     m_options.nvml = STRATA_FAKE_NVML_LIBRARY;
     EXPECT_FALSE(Nvml(m_options.nvml).isThere());
     EXPECT_THAT(texts(), ElementsAre("attachable 10 train.py"));

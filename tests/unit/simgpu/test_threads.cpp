@@ -2,6 +2,7 @@
 // The calls of the simulated CUDA runtime from several threads at once, as the workers of a program make
 // them; for the thread sanitizer above all.
 #include "capture/simgpu/entry/process.h"
+#include "tests/support/environment.h"
 
 #include <array>
 #include <gtest/gtest.h>
@@ -84,7 +85,8 @@ int work(int number)
 
 TEST(Threads, WorkBesideEachOther)
 {
-    ASSERT_EQ(setenv("STRATA_SIMGPU", "devices=2;capacity=17179869184;event-lag=1", 1), 0);
+    // Read once, when the device is first used: this is the only case of its program.
+    const test::Variable device("STRATA_SIMGPU", "devices=2;capacity=17179869184;event-lag=1");
     std::array<int, 4> failed{};
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
