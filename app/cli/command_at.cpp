@@ -57,8 +57,8 @@ std::vector<model::BlockId> matching(const model::DeviceTrace& trace, const Filt
     return blocks;
 }
 
-void writeJson(Output& out, const model::DeviceTrace& trace, const GroupTable& table, const LiveGroups& live,
-    const FilterOption& filter, std::int64_t limit)
+void writePositionJson(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
+    const LiveGroups& live, const FilterOption& filter, std::int64_t limit)
 {
     JsonWriter json;
     json.beginObject().member("schema", 1).member("device", trace.device()).member("event", live.event);
@@ -117,7 +117,7 @@ void printSites(Output& out, const model::Recording& recording, const GroupTable
     }
 }
 
-void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
+void printPosition(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
     const LiveGroups& live, const FilterOption& filter, std::int64_t limit, bool allFrames)
 {
     std::string head = fmt::format("{}, {} {}: {} requested in {} {}", deviceName(trace.device()),
@@ -202,9 +202,9 @@ public:
         model::sortGroups(live.groups, table, m_order);
         const std::int64_t limit = m_limit.rows(m_read.json, out);
         if (m_read.json)
-            writeJson(out, trace, table, live, m_filter, limit);
+            writePositionJson(out, trace, table, live, m_filter, limit);
         else
-            printReport(out, trace, table, live, m_filter, limit, m_frames);
+            printPosition(out, trace, table, live, m_filter, limit, m_frames);
         return kDone;
     }
 

@@ -20,7 +20,7 @@ struct Checked {
     Integrity integrity;
 };
 
-void writeJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact,
+void writeCheckJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact,
     const std::vector<int>& wrongDigests)
 {
     JsonWriter json;
@@ -40,7 +40,7 @@ void writeJson(Output& out, const std::string& file, const std::vector<Checked>&
     out.write(json.text());
 }
 
-void printReport(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
+void printChecked(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
 {
     out.line(fmt::format("{}: {}", out.strong(printable(file)),
         exact ? out.good("totals are exact") : out.bad("totals are not exact")));
@@ -96,9 +96,9 @@ public:
         const std::vector<int> wrong
             = outline ? model::wrongDigests(*outline, (*session)->devices()) : std::vector<int>();
         if (m_read.json)
-            writeJson(out, file, devices, exact, wrong);
+            writeCheckJson(out, file, devices, exact, wrong);
         else
-            printReport(out, file, devices, exact);
+            printChecked(out, file, devices, exact);
         for (const int device : wrong)
             err.line(printable(
                 fmt::format("strata: {}: what strata summary says of {} is not what the events say: "

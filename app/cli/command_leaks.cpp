@@ -159,7 +159,7 @@ void printRows(Output& out, const Looked& looked, std::span<const LeakSite> site
     table.print(out);
 }
 
-void printReport(Output& out, const std::string& file, const Looked& looked, std::size_t rows)
+void printLeaks(Output& out, const std::string& file, const Looked& looked, std::size_t rows)
 {
     const LeakReport& report = looked.report;
     const bool found = report.verdict == LeakReport::Verdict::Found;
@@ -249,7 +249,7 @@ public:
             writeReport(json, file, looked);
             out.write(json.text());
         } else {
-            printReport(out, file, looked, static_cast<std::size_t>(m_limit.rows(false, out)));
+            printLeaks(out, file, looked, static_cast<std::size_t>(m_limit.rows(false, out)));
         }
         out.flush();
         if (!m_maxGrowthBytes)

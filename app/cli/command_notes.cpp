@@ -91,7 +91,7 @@ std::string placeOf(const Row& row)
     return place;
 }
 
-void writeJson(
+void writeNotesJson(
     Output& out, const std::string& file, const model::Recording& recording, const std::vector<Row>& rows)
 {
     JsonWriter json;
@@ -115,7 +115,7 @@ void writeJson(
     out.write(json.text());
 }
 
-void print(Output& out, const model::UserData& user, const std::vector<Row>& rows, bool severalDevices)
+void printNotes(Output& out, const model::UserData& user, const std::vector<Row>& rows, bool severalDevices)
 {
     if (rows.empty())
         out.line("No notes, named ranges or filters. The window adds them, or: strata notes FILE --add TEXT "
@@ -175,9 +175,9 @@ public:
         if (!rows)
             return model::Failure(rows.error());
         if (m_read.json)
-            writeJson(out, file, session.recording(), *rows);
+            writeNotesJson(out, file, session.recording(), *rows);
         else
-            print(out, session.recording().user, *rows, session.devices().size() > 1);
+            printNotes(out, session.recording().user, *rows, session.devices().size() > 1);
         return kDone;
     }
 

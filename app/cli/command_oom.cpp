@@ -32,14 +32,14 @@ struct Judged {
 };
 
 /// The line that asked.
-std::string lineOf(const Judged& judged)
+std::string lineOfRequest(const Judged& judged)
 {
     const model::StackId request = judged.verdict.request;
     const model::GroupTable lines(judged.trace->recording(), std::span(&request, 1));
     return lines.label(lines.groupOfStack(request));
 }
 
-void writeVerdict(JsonWriter& json, const Judged& judged)
+void writeOomVerdict(JsonWriter& json, const Judged& judged)
 {
     const OomVerdict& verdict = judged.verdict;
     const model::Recording& recording = judged.trace->recording();
@@ -48,7 +48,7 @@ void writeVerdict(JsonWriter& json, const Judged& judged)
     json.beginObject().member("device", judged.trace->device()).member("event", verdict.event);
     json.key("requested_bytes").null().member("rounded_bytes", verdict.roundedBytes);
     json.member("device_free_bytes", parts.deviceFreeBytes);
-    json.member("line", lineOf(judged)).key("stack");
+    json.member("line", lineOfRequest(judged)).key("stack");
     writeSite(json, recording, verdict.request);
     json.member("verdict", model::causeName(verdict.cause)).key("causes").beginArray();
     for (const model::OomCauseBytes& cause : verdict.causes)
@@ -93,8 +93,9 @@ void printVerdict(Output& out, const std::string& file, const Judged& judged)
     out.line(fmt::format("{}: {} ran out of memory at {}", out.strong(printable(file)),
         deviceName(judged.trace->device()), momentName(*judged.trace, verdict.event)));
     const std::string request = model::formatBytes(verdict.roundedBytes);
-    out.line(verdict.request.valid() ? fmt::format("  {} asked for {}", printable(lineOf(judged)), request)
-                                     : fmt::format("  {} were asked for, by whom is not recorded", request));
+    out.line(verdict.request.valid()
+            ? fmt::format("  {} asked for {}", printable(lineOfRequest(judged)), request)
+            : fmt::format("  {} were asked for, by whom is not recorded", request));
     out.line("  " + out.bad(printable(model::verdictSentence(verdict).text())));
     Table table({ { "bytes" }, { "", Table::Align::Left } });
     const auto row = [&](std::optional<std::int64_t> bytes, const char* what) {
@@ -192,7 +193,7 @@ public:
             JsonWriter json;
             json.beginObject().member("schema", 1).member("file", file).key("devices").beginArray();
             for (const Judged& one : judged)
-                writeVerdict(json, one);
+                writeOomVerdict(json, one);
             json.endArray().endObject().endLine();
             out.write(json.text());
         } else {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kLargest = 16384;
 
-model::Failure usage(model::Sentence what, model::Sentence hint)
+model::Failure wrongUsage(model::Sentence what, model::Sentence hint)
 {
     return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
 }
@@ -103,12 +103,13 @@ public:
     model::Result<void> checkOptions() override
     {
         if (!m_size.empty() && !isSize(m_size))
-            return usage(model::say("--size does not understand '%1'", m_size),
+            return wrongUsage(model::say("--size does not understand '%1'", m_size),
                 model::say("give WIDTHxHEIGHT, for example 1920x1080"));
         if (!m_theme.empty() && m_theme != "light" && m_theme != "dark")
-            return usage(model::say("--theme does not know '%1'", m_theme), model::say("give light or dark"));
+            return wrongUsage(
+                model::say("--theme does not know '%1'", m_theme), model::say("give light or dark"));
         if (m_scale < 1 || m_scale > 4)
-            return usage(model::say("--scale cannot be %1", m_scale), model::say("give 1 to 4"));
+            return wrongUsage(model::say("--scale cannot be %1", m_scale), model::say("give 1 to 4"));
         return {};
     }
 

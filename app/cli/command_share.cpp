@@ -126,7 +126,7 @@ std::int64_t countCalls(const model::Session& session)
     return rows;
 }
 
-void printReport(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
+void printShared(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
     const model::Scrub& scrub, const Left& left)
 {
     const model::Scrubber::Counts& counts = left.scrubbed;
@@ -181,7 +181,7 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
         out.line(fmt::format("  Kept as they are: {}. --drop leaves them out.", joined(options)));
 }
 
-void writeJson(Output& out, const model::Session& session, const std::string& target, std::int64_t bytes,
+void writeShareJson(Output& out, const model::Session& session, const std::string& target, std::int64_t bytes,
     const std::map<int, EventSpan>& spans, const model::Scrub& scrub, const Left& left)
 {
     const model::Scrubber::Counts& counts = left.scrubbed;
@@ -271,12 +271,12 @@ public:
             return model::Failure(written.error());
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(m_output, ignored));
         if (m_read.json) {
-            writeJson(out, **session, m_output, bytes, *spans, m_scrub, left);
+            writeShareJson(out, **session, m_output, bytes, *spans, m_scrub, left);
             return kDone;
         }
         out.line(fmt::format("{}: {} (from {})", m_output, model::formatBytes(bytes),
             model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
-        printReport(out, **session, *spans, m_scrub, left);
+        printShared(out, **session, *spans, m_scrub, left);
         return kDone;
     }
 

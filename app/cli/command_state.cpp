@@ -26,7 +26,7 @@ using model::DeviceTrace;
 using model::MapBlock;
 using model::MapSegment;
 
-void writeJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map)
+void writeStateJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map)
 {
     const model::Recording& recording = trace.recording();
     JsonWriter json;
@@ -101,7 +101,7 @@ public:
         const auto report = model::checkReplay(trace);
         const AllocatorMap map = model::allocatorMapAt(trace, *event, report ? &*report : nullptr);
         if (m_read.json)
-            writeJson(out, trace, map);
+            writeStateJson(out, trace, map);
         else
             print(out, file, trace, map);
         return kDone;

@@ -32,7 +32,7 @@ using model::TrainingStep;
 using model::TrainingSteps;
 
 /// What the command tells of one device.
-struct Told {
+struct DeviceSteps {
     const DeviceTrace* trace;
     TrainingSteps found;
     model::Curve requested, reserved;
@@ -66,7 +66,7 @@ std::optional<std::int64_t> numberOf(const model::DeepStep& deep, const Training
 }
 
 /// Nothing where there are none, as in most recordings.
-void writeDeepSteps(JsonWriter& json, const Told& told)
+void writeDeepSteps(JsonWriter& json, const DeviceSteps& told)
 {
     if (told.deep.empty())
         return;
@@ -89,7 +89,7 @@ void writeDeepSteps(JsonWriter& json, const Told& told)
     json.endArray();
 }
 
-void printDeepSteps(Output& out, const Told& told)
+void printDeepSteps(Output& out, const DeviceSteps& told)
 {
     for (const auto& [step, check] : told.deep) {
         const auto number = numberOf(*step, told.found);
@@ -102,12 +102,12 @@ void printDeepSteps(Output& out, const Told& told)
     }
 }
 
-model::CurveRange peakOf(const Told& told, const TrainingStep& step)
+model::CurveRange peakOf(const DeviceSteps& told, const TrainingStep& step)
 {
     return told.requested.range(step.first, step.last);
 }
 
-void writeStep(JsonWriter& json, const Told& told, const TrainingStep& step)
+void writeTrainingStep(JsonWriter& json, const DeviceSteps& told, const TrainingStep& step)
 {
     json.beginObject()
         .member("step", step.number)
@@ -133,18 +133,18 @@ void writeStep(JsonWriter& json, const Told& told, const TrainingStep& step)
         .endObject();
 }
 
-void writeJson(Output& out, const std::vector<Told>& devices)
+void writeStepsJson(Output& out, const std::vector<DeviceSteps>& devices)
 {
     JsonWriter json;
     json.beginObject().member("schema", 1).key("devices").beginArray();
-    for (const Told& told : devices) {
+    for (const DeviceSteps& told : devices) {
         json.beginObject()
             .member("device", told.trace->device())
             .member("evidence", model::evidenceWord(told.found.evidence))
             .key("steps")
             .beginArray();
         for (const TrainingStep& step : told.found.steps)
-            writeStep(json, told, step);
+            writeTrainingStep(json, told, step);
         json.endArray();
         writeDeepSteps(json, told);
         json.endObject();
@@ -212,7 +212,7 @@ public:
         const auto traces = chooseDevices(**session, m_read.device);
         if (!traces)
             return model::Failure(traces.error());
-        std::vector<Told> devices;
+        std::vector<DeviceSteps> devices;
         bool any = false;
         for (const DeviceTrace* const trace : *traces) {
             auto found = model::findTrainingSteps(*trace, model::Clock(*trace));
@@ -223,16 +223,16 @@ public:
                 model::Curve(*trace, model::CurveKind::Reserved), deepStepsOf(*trace) });
         }
         if (m_read.json)
-            writeJson(out, devices);
+            writeStepsJson(out, devices);
         else
             print(out, file, devices);
         return any ? kDone : kFailed;
     }
 
 private:
-    void print(Output& out, const std::string& file, const std::vector<Told>& devices) const
+    void print(Output& out, const std::string& file, const std::vector<DeviceSteps>& devices) const
     {
-        for (const Told& told : devices) {
+        for (const DeviceSteps& told : devices) {
             const auto& steps = told.found.steps;
             const auto trained = std::ranges::count(steps, model::StepKind::Train, &TrainingStep::kind);
             out.line(fmt::format("{}: {}: {} of training, {}", out.strong(printable(file)),

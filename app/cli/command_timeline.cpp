@@ -34,7 +34,7 @@ using model::TimeSpan;
 using model::Work;
 
 /// A trace that was opened, and what was found in it.
-struct Told {
+struct TimelineTrace {
     std::string file;
     std::shared_ptr<const model::Session> session;
     std::shared_ptr<const Work> work; ///< of the session
@@ -124,7 +124,7 @@ void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums&
     json.endArray();
 }
 
-void writeVerdict(JsonWriter& json, const Told& told, model::QueueState queue)
+void writeQueueVerdict(JsonWriter& json, const TimelineTrace& told, model::QueueState queue)
 {
     const model::WaitTimes& waits = told.report.waits;
     const model::StringTable& strings = told.strings();
@@ -136,7 +136,7 @@ void writeVerdict(JsonWriter& json, const Told& told, model::QueueState queue)
     json.endObject();
 }
 
-void writeRank(JsonWriter& json, const Told& told)
+void writeRank(JsonWriter& json, const TimelineTrace& told)
 {
     json.beginObject()
         .member("rank", told.work->rank)
@@ -147,7 +147,7 @@ void writeRank(JsonWriter& json, const Told& told)
     writeDevices(json, told.report.devices);
     writeSteps(json, told.report.steps);
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
-    writeVerdict(json, told, model::queueOf(told.report.judged));
+    writeQueueVerdict(json, told, model::queueOf(told.report.judged));
     json.key("launches")
         .beginObject()
         .member("calls", told.report.launches.calls)
@@ -170,7 +170,7 @@ void writeRank(JsonWriter& json, const Told& told)
     json.endArray().endObject();
 }
 
-std::int64_t busyNs(const Told& told)
+std::int64_t busyNs(const TimelineTrace& told)
 {
     std::int64_t longest = -1;
     for (const model::DeviceWork& device : told.report.devices)
@@ -178,28 +178,28 @@ std::int64_t busyNs(const Told& told)
     return longest;
 }
 
-model::QueueState queueOf(const std::vector<Told>& traces)
+model::QueueState queueOf(const std::vector<TimelineTrace>& traces)
 {
     std::vector<model::DeviceWork> devices;
-    for (const Told& told : traces)
+    for (const TimelineTrace& told : traces)
         devices.insert(devices.end(), told.report.judged.begin(), told.report.judged.end());
     return model::queueOf(devices);
 }
 
-std::vector<model::RankTrace> rankTracesOf(const std::vector<Told>& traces)
+std::vector<model::RankTrace> rankTracesOf(const std::vector<TimelineTrace>& traces)
 {
     std::vector<model::RankTrace> ranks;
-    for (const Told& told : traces)
+    for (const TimelineTrace& told : traces)
         ranks.push_back({ told.work.get(), &told.strings() });
     return ranks;
 }
 
-void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
+void writeTimelineJson(Output& out, const std::vector<TimelineTrace>& traces, std::size_t most)
 {
     std::map<std::string, std::int64_t> counts;
     std::int64_t events = 0, bytes = 0;
     bool isSimulated = false;
-    for (const Told& told : traces) {
+    for (const TimelineTrace& told : traces) {
         for (const auto& [category, count] : told.work->counts)
             counts[category] += count;
         for (const model::MemoryReading& reading : told.work->memory)
@@ -216,12 +216,12 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     json.endObject().key("memory").beginObject();
     json.member("events", events).member("bytes_sum", bytes).endObject();
     json.key("ranks").beginArray();
-    for (const Told& told : traces)
+    for (const TimelineTrace& told : traces)
         writeRank(json, told);
     json.endArray();
     // Of several that whose GPU is busy longest.
-    const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
-    writeVerdict(json, busiest, queueOf(traces));
+    const TimelineTrace& busiest = *std::ranges::max_element(traces, {}, busyNs);
+    writeQueueVerdict(json, busiest, queueOf(traces));
     writeTables(json, busiest.report.tables, busiest.strings(), most);
     if (traces.size() > 1)
         writeRanks(json, rankTracesOf(traces));
@@ -275,7 +275,7 @@ public:
 
     model::Result<int> run(Output& out, Output& err) override
     {
-        std::vector<Told> traces, others;
+        std::vector<TimelineTrace> traces, others;
         for (const std::string& file : m_files) {
             auto told = open(file, err);
             if (!told)
@@ -285,7 +285,7 @@ public:
         // What a recorder of ours told of the process of a trace is memory beside it, not another rank.
         for (auto told = traces.begin(); told != traces.end();) {
             const bool isBeside
-                = told->work->ownRecording && std::ranges::any_of(traces, [&](const Told& trace) {
+                = told->work->ownRecording && std::ranges::any_of(traces, [&](const TimelineTrace& trace) {
                       return !trace.work->ownRecording && model::areOfOneProcess(*trace.work, *told->work);
                   });
             if (!isBeside) {
@@ -295,33 +295,34 @@ public:
             others.push_back(std::move(*told));
             told = traces.erase(told);
         }
-        for (Told& other : others)
+        for (TimelineTrace& other : others)
             if (const auto joined = join(other, traces); !joined)
                 return failed(joined.error(), other.file);
-        for (Told& told : traces)
+        for (TimelineTrace& told : traces)
             if (const auto finished = finish(told); !finished)
                 return failed(finished.error(), told.file);
-        std::ranges::stable_sort(traces, {}, [](const Told& told) { return told.work->rank.value_or(-1); });
+        std::ranges::stable_sort(
+            traces, {}, [](const TimelineTrace& told) { return told.work->rank.value_or(-1); });
         if (!m_output.empty())
             if (const auto saved = save(traces, m_json ? err : out); !saved)
                 return model::Failure(saved.error());
         const std::int64_t limit = m_limit.rows(m_json, out);
         const std::size_t most = limit == 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
         if (m_json) {
-            writeJson(out, traces, most);
+            writeTimelineJson(out, traces, most);
             return kDone;
         }
         if (traces.size() > 1)
             printRanks(out, rankTracesOf(traces), most);
-        for (const Told& told : traces)
+        for (const TimelineTrace& told : traces)
             print(out, told, most);
         return kDone;
     }
 
 private:
-    model::Result<Told> open(const std::string& file, Output& err) const
+    model::Result<TimelineTrace> open(const std::string& file, Output& err) const
     {
-        Told told;
+        TimelineTrace told;
         told.file = file;
         auto session = openSession(file, m_force, err);
         if (!session)
@@ -339,16 +340,16 @@ private:
     }
 
     /// Puts a recording without work on the clock of the trace that most of it matches.
-    static model::Result<void> join(const Told& other, std::vector<Told>& traces)
+    static model::Result<void> join(const TimelineTrace& other, std::vector<TimelineTrace>& traces)
     {
         if (traces.empty() || other.session->devices().empty())
             return model::fail(Error::Kind::NotFound, model::whyNoWork(*other.session),
                 model::say("record with strata record --kernels, or a trace with torch.profiler and "
                            "export_chrome_trace(FILE)"));
-        Told* best = nullptr;
+        TimelineTrace* best = nullptr;
         std::optional<model::MemoryJoin> found;
         std::optional<Error> why;
-        for (Told& told : traces) {
+        for (TimelineTrace& told : traces) {
             const auto joined = model::joinMemory(*told.work, told.strings(), *other.session);
             if (!joined)
                 why = why.value_or(joined.error());
@@ -364,7 +365,7 @@ private:
     }
 
     /// What is asked of a trace, with the memory that joined it.
-    model::Result<void> finish(Told& told) const
+    model::Result<void> finish(TimelineTrace& told) const
     {
         told.time = model::timeOf(*told.work);
         const auto range = rangeOf(told);
@@ -383,9 +384,9 @@ private:
     }
 
     /// Several on one axis of time, that of the first.
-    [[nodiscard]] model::Result<void> save(const std::vector<Told>& traces, Output& notes) const
+    [[nodiscard]] model::Result<void> save(const std::vector<TimelineTrace>& traces, Output& notes) const
     {
-        const Told& first = traces.front();
+        const TimelineTrace& first = traces.front();
         const std::string simulation = model::simulationJson(first.session->recording());
         if (traces.size() == 1)
             return model::saveChromeTrace(
@@ -405,7 +406,7 @@ private:
             merged.work, merged.strings, m_output, merged.rangeOf(first.report.range), simulation);
     }
 
-    [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const
+    [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const TimelineTrace& told) const
     {
         if (m_step) {
             const auto steps = model::profilerStepsOf(*told.work, told.strings());
@@ -441,7 +442,7 @@ private:
         return held;
     }
 
-    void print(Output& out, const Told& told, std::size_t most) const
+    void print(Output& out, const TimelineTrace& told, std::size_t most) const
     {
         const TimeSpan shown = told.report.range.value_or(told.time);
         const auto pieces = std::ranges::count_if(told.work->spans, [&](const model::WorkSpan& span) {
@@ -470,7 +471,7 @@ private:
         printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }
 
-    static void printWaits(Output& out, const Told& told)
+    static void printWaits(Output& out, const TimelineTrace& told)
     {
         const model::WaitTimes& waits = told.report.waits;
         const std::int64_t ofNs = waits.range.ns();

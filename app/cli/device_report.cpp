@@ -26,7 +26,7 @@ void writeStream(JsonWriter& json, const model::StreamWork& stream)
         .endObject();
 }
 
-void writeDevice(JsonWriter& json, const model::DeviceWork& device)
+void writeDeviceWork(JsonWriter& json, const model::DeviceWork& device)
 {
     json.beginObject()
         .member("device", device.device)
@@ -51,7 +51,7 @@ void writeDevices(JsonWriter& json, const std::vector<model::DeviceWork>& device
 {
     json.beginArray();
     for (const model::DeviceWork& device : devices)
-        writeDevice(json, device);
+        writeDeviceWork(json, device);
     json.endArray();
 }
 

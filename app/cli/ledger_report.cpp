@@ -30,7 +30,7 @@ void writeRatio(JsonWriter& json, const char* key, const std::optional<double>& 
         json.null();
 }
 
-void writeRow(JsonWriter& json, const LedgerRow& row)
+void writeLedgerRow(JsonWriter& json, const LedgerRow& row)
 {
     json.beginObject().member("category", model::categoryWord(row.category)).member("bytes", row.bytes);
     json.member("blocks", row.blocks).member("recorded_bytes", row.recordedBytes);
@@ -54,7 +54,7 @@ void writeSums(JsonWriter& json, const char* key, const CategorySums& sums)
     json.endObject();
 }
 
-void writeRow(JsonWriter& json, const ModuleRow& row, const std::optional<std::int64_t>& parameters)
+void writeLedgerRow(JsonWriter& json, const ModuleRow& row, const std::optional<std::int64_t>& parameters)
 {
     json.beginObject().key("module");
     if (row.path.empty())
@@ -73,7 +73,7 @@ void writeRow(JsonWriter& json, const ModuleRow& row, const std::optional<std::i
     json.endObject();
 }
 
-std::string lineOf(const model::Recording& recording, const Spike& spike)
+std::string lineOfSpike(const model::Recording& recording, const Spike& spike)
 {
     const model::FrameId frame = model::userFrame(recording, spike.site);
     return frame.valid() ? model::frameLabel(recording, frame) : std::string(model::kNoStackLabel);
@@ -81,7 +81,7 @@ std::string lineOf(const model::Recording& recording, const Spike& spike)
 
 void writeSpike(JsonWriter& json, const model::Recording& recording, const Spike& spike)
 {
-    json.beginObject().member("line", lineOf(recording, spike)).key("stack");
+    json.beginObject().member("line", lineOfSpike(recording, spike)).key("stack");
     writeSite(json, recording, spike.site);
     json.member("bytes", spike.bytes).member("blocks", spike.blocks);
     json.member("block", spike.largest.value).member("life_events", spike.longestLife);
@@ -180,7 +180,7 @@ void printSpikes(Output& out, const LedgerAnswer& answer, std::size_t limit)
             ++rows;
             table.add({ model::formatBytes(spike.bytes), model::formatBytes(spike.peakWithoutBytes),
                 model::formatBytes(peak - spike.peakWithoutBytes),
-                printable(lineOf(answer.trace.recording(), spike)) });
+                printable(lineOfSpike(answer.trace.recording(), spike)) });
         }
     if (rows == 0)
         return;
@@ -212,10 +212,10 @@ void writeLedger(JsonWriter& json, const LedgerAnswer& answer)
     json.member("parameters", ledger.parameters).key("rows").beginArray();
     if (answer.modules)
         for (const ModuleRow& row : *answer.modules)
-            writeRow(json, row, ledger.parameters);
+            writeLedgerRow(json, row, ledger.parameters);
     else
         for (const LedgerRow& row : ledger.rows)
-            writeRow(json, row);
+            writeLedgerRow(json, row);
     json.endArray().member("rounding_bytes", ledger.roundingBytes);
     json.member("pending_free_bytes", ledger.pendingFreeBytes);
     json.member("fragmentation_bytes", ledger.fragmentationBytes);

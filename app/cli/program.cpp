@@ -32,7 +32,7 @@ Examples:
 "strata COMMAND --help" tells the options of a command.
 )";
 
-model::Failure usage(model::Sentence what, model::Sentence hint)
+model::Failure usageError(model::Sentence what, model::Sentence hint)
 {
     return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
 }
@@ -67,12 +67,12 @@ model::Failure unknownCommand(const Commands& commands, const std::string& word)
 {
     std::error_code ignored;
     if (std::filesystem::exists(word, ignored))
-        return usage(
+        return usageError(
             model::say("'%1' is a file, not a command", word), model::say("try: strata summary %1", word));
     const auto far = [&](const auto& command) { return model::editDistance(word, command->name()); };
     const auto nearest = std::min_element(
         commands.begin(), commands.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
-    return usage(model::say("there is no command '%1'", word),
+    return usageError(model::say("there is no command '%1'", word),
         far(*nearest) <= 2 ? model::say("did you mean '%1'?", (*nearest)->name()) : theCommandsAre(commands));
 }
 
@@ -121,7 +121,7 @@ public:
         if (program) {
             program->words.assign(split == words.end() ? split : split + 1, words.end());
             if (program->required && program->words.empty())
-                return atItsPlace(usage(
+                return atItsPlace(usageError(
                     model::say("no command"), model::say("put it behind --, as in %1", program->example))
                                       .value());
         }
@@ -204,10 +204,11 @@ int runOverview(std::span<const char* const> words, const Commands& commands, Ou
         const std::vector<std::string> extras = app.remaining(true);
         if (!extras.empty())
             return complain(err,
-                usage(model::say("there is no option '%1'", extras.front()), model::say("see strata --help"))
+                usageError(
+                    model::say("there is no option '%1'", extras.front()), model::say("see strata --help"))
                     .value());
     }
-    return complain(err, usage(model::say("a command is missing"), theCommandsAre(commands)).value());
+    return complain(err, usageError(model::say("a command is missing"), theCommandsAre(commands)).value());
 }
 
 } // namespace

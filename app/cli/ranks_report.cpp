@@ -12,7 +12,7 @@ namespace strata::cli {
 
 namespace {
 
-void writeVerdict(JsonWriter& json, const model::RankWork& ranks, const model::RankVerdict& verdict)
+void writeRankVerdict(JsonWriter& json, const model::RankWork& ranks, const model::RankVerdict& verdict)
 {
     const auto rankOf = [&](const std::optional<std::size_t>& place) {
         return place ? std::optional(ranks.ranks[*place]) : std::nullopt;
@@ -40,7 +40,7 @@ void writeVerdict(JsonWriter& json, const model::RankWork& ranks, const model::R
     json.endObject();
 }
 
-void writeStep(JsonWriter& json, const model::RankWork& ranks, const model::CommonStep& step)
+void writeCommonStep(JsonWriter& json, const model::RankWork& ranks, const model::CommonStep& step)
 {
     json.beginObject()
         .member("name", step.name)
@@ -67,10 +67,10 @@ void writeStep(JsonWriter& json, const model::RankWork& ranks, const model::Comm
 void writeRanks(JsonWriter& json, const std::vector<model::RankTrace>& traces)
 {
     const model::RankWork ranks = model::rankWorkOf(traces);
-    writeVerdict(json, ranks, model::rankVerdictOf(ranks, traces));
+    writeRankVerdict(json, ranks, model::rankVerdictOf(ranks, traces));
     json.key("rank_steps").beginArray();
     for (const model::CommonStep& step : ranks.steps)
-        writeStep(json, ranks, step);
+        writeCommonStep(json, ranks, step);
     json.endArray().key("rank_sums").beginArray();
     for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank) {
         const model::RankSums sums = model::rankSumsOf(ranks, rank);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kReadable = 100;
-constexpr std::size_t kNarrowest = 16;
+constexpr std::size_t kNarrowestReport = 16;
 
 } // namespace
 
@@ -43,7 +43,7 @@ void Table::print(Output& out, std::size_t indent) const
         before += m_widths[i] + kGap;
     const auto terminal = static_cast<std::size_t>(out.width());
     const std::size_t lastWidth
-        = terminal == 0 ? 0 : std::max(kNarrowest, terminal > before ? terminal - before : 0);
+        = terminal == 0 ? 0 : std::max(kNarrowestReport, terminal > before ? terminal - before : 0);
 
     const auto compose = [&](const auto& cellAt) {
         std::string line(indent, ' ');

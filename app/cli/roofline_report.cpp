@@ -12,7 +12,7 @@ namespace strata::cli {
 
 namespace {
 
-constexpr std::size_t kLongestShapes = 60;
+constexpr std::size_t kLongestRooflineShapes = 60;
 
 std::string whole(double number)
 {
@@ -30,7 +30,7 @@ std::string boundWord(const model::Roofline& roofline, const model::RooflineRow&
     return !isCompute ? "" : *isCompute ? "compute" : "memory";
 }
 
-void writeRow(JsonWriter& json, const model::Roofline& roofline, const model::RooflineRow& row,
+void writeRooflineRow(JsonWriter& json, const model::Roofline& roofline, const model::RooflineRow& row,
     const model::StringTable& strings)
 {
     json.beginObject().member("name", strings[row.name]).key("shapes");
@@ -74,7 +74,7 @@ void writeCard(JsonWriter& json, const model::Card* card)
 std::string cut(std::string_view text)
 {
     const std::string all = printable(text);
-    return all.size() <= kLongestShapes ? all : all.substr(0, kLongestShapes - 3) + "...";
+    return all.size() <= kLongestRooflineShapes ? all : all.substr(0, kLongestRooflineShapes - 3) + "...";
 }
 
 } // namespace
@@ -103,7 +103,7 @@ void writeRoofline(
         json.null();
     json.key("rows").beginArray();
     for (std::size_t i = 0; i < std::min(most, roofline.rows.size()); ++i)
-        writeRow(json, roofline, roofline.rows[i], strings);
+        writeRooflineRow(json, roofline, roofline.rows[i], strings);
     json.endArray().endObject();
 }
 

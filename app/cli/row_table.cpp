@@ -11,7 +11,7 @@ namespace strata::cli {
 
 namespace {
 
-constexpr std::size_t kNarrowest = 16;
+constexpr std::size_t kNarrowestColumn = 16;
 
 } // namespace
 
@@ -45,7 +45,7 @@ void RowTable::row(std::initializer_list<std::string_view> cells, std::string_vi
     const auto terminal = static_cast<std::size_t>(m_out.width());
     m_line += terminal == 0
         ? last
-        : model::shortenLeft(last, terminal > m_line.size() + kNarrowest ? terminal - m_line.size() : kNarrowest);
+        : model::shortenLeft(last, terminal > m_line.size() + kNarrowestColumn ? terminal - m_line.size() : kNarrowestColumn);
     m_out.line(m_line);
 }
 

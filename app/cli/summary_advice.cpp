@@ -16,7 +16,7 @@ namespace strata::cli {
 namespace {
 
 /// For a shell: quoted where it has to be.
-std::string quoted(const std::string& word)
+std::string shellQuoted(const std::string& word)
 {
     constexpr std::string_view kPlain
         = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,@%";
@@ -30,11 +30,11 @@ std::string quoted(const std::string& word)
 
 std::string commandOf(const std::string& file, int device, bool isOnly, const model::Advice& advice)
 {
-    std::string command = "strata whatif " + quoted(file);
+    std::string command = "strata whatif " + shellQuoted(file);
     if (!isOnly)
         command += fmt::format(" --device {}", device);
     for (const std::string& word : advice.words())
-        command += ' ' + quoted(word);
+        command += ' ' + shellQuoted(word);
     return command;
 }
 

@@ -93,7 +93,7 @@ bool isProfiled(const model::Recording& recording, int device)
     return found != nullptr && found->profiled;
 }
 
-void writeDevice(JsonWriter& json, const model::Recording& recording, const DeviceReport& device)
+void writeDeviceReport(JsonWriter& json, const model::Recording& recording, const DeviceReport& device)
 {
     const model::DeviceSummary& summary = device.summary;
     json.beginObject();
@@ -149,7 +149,7 @@ void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
 }
 
 /// What was made of the reserved bytes at the peak of requested; "bounds" where two of them are not exact.
-void writeSteps(JsonWriter& json, const std::vector<DeviceReport>& devices)
+void writeTrainingSteps(JsonWriter& json, const std::vector<DeviceReport>& devices)
 {
     json.key("steps").beginArray();
     for (const DeviceReport& device : devices) {
@@ -304,7 +304,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeRanges(json, devices);
     writeBounds(json, devices);
     writeWasteAtPeak(json, recording, devices);
-    writeSteps(json, devices);
+    writeTrainingSteps(json, devices);
     writeDriver(json, devices);
     writeFits(json, devices);
     json.key("verdicts").beginArray();
@@ -351,7 +351,7 @@ void writeSummaryJson(Output& out, const std::string& file, const model::Recordi
     json.beginObject().member("schema", 1).member("file", file).member("format", recording.format);
     json.key("devices").beginArray();
     for (const DeviceReport& device : devices)
-        writeDevice(json, recording, device);
+        writeDeviceReport(json, recording, device);
     json.endArray();
     writeFile(json, recording, devices);
     writeReplay(json, devices);

@@ -145,7 +145,7 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
 }
 
-void printSteps(Output& out, const DeviceReport& device)
+void printTrainingSteps(Output& out, const DeviceReport& device)
 {
     const std::vector<model::StepUse>& steps = device.steps;
     if (steps.empty())
@@ -302,7 +302,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
             printAdvice(out, file, device);
-            printSteps(out, device);
+            printTrainingSteps(out, device);
             if (const auto* const one = recording.find(device.summary.totals.device);
                 one != nullptr && one->profiled) {
                 heading(out, "Reserved and not in use");

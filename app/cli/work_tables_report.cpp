@@ -35,7 +35,7 @@ std::string shortName(std::string_view name)
 
 namespace {
 
-constexpr std::size_t kLongestShapes = 80;
+constexpr std::size_t kLongestOperatorShapes = 80;
 
 /// As many decimals as a program may want of a ratio.
 void writeReal(JsonWriter& json, std::string_view name, const std::optional<double>& number)
@@ -93,7 +93,8 @@ std::string nameAndShapes(const model::OperatorSums& row, const model::StringTab
     if (shapes.empty())
         return name;
     return name + ' '
-        + (shapes.size() <= kLongestShapes ? shapes : shapes.substr(0, kLongestShapes - 3) + "...");
+        + (shapes.size() <= kLongestOperatorShapes ? shapes
+                                                   : shapes.substr(0, kLongestOperatorShapes - 3) + "...");
 }
 
 /// The sections of one report.

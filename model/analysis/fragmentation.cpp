@@ -16,7 +16,7 @@ std::int64_t wholePages(std::int64_t begin, std::int64_t end, std::int64_t page)
 }
 
 /// What freeing block `i` alone would let the allocator give back.
-std::int64_t givesBack(const MapSegment& segment, std::span<const MapBlock> blocks, std::size_t i,
+std::int64_t returnableBytes(const MapSegment& segment, std::span<const MapBlock> blocks, std::size_t i,
     std::int64_t liveBlocks, std::int64_t page)
 {
     if (!segment.expandable)
@@ -83,7 +83,8 @@ Fragmentation fragmentationOf(
             if (!blocks[i].isFree())
                 pinned.pins.push_back({ blocks[i].block, blocks[i].bytes,
                     map.event - std::max<EventIndex>(-1, trace.blocks().birth(blocks[i].block)),
-                    isPrivate ? 0 : givesBack(segment, blocks, i, liveBlocks, page), blocks[i].pending });
+                    isPrivate ? 0 : returnableBytes(segment, blocks, i, liveBlocks, page),
+                    blocks[i].pending });
         std::ranges::stable_sort(pinned.pins, std::greater{}, &Pin::bytes);
         result.pinned.push_back(std::move(pinned));
     }

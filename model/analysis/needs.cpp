@@ -11,13 +11,13 @@ namespace strata::model {
 
 namespace {
 
-using Names = std::vector<const Card*>;
+using CardNames = std::vector<const Card*>;
 
 constexpr std::ptrdiff_t kNamed = 3; // cards in a row; one more rather than "and 1 larger"
 
-Names cardsWith(const std::vector<CardFit>& cards, Fit fit)
+CardNames cardsWith(const std::vector<CardFit>& cards, Fit fit)
 {
-    Names names;
+    CardNames names;
     for (const CardFit& one : cards)
         if (one.fit == fit)
             names.push_back(one.card);
@@ -25,7 +25,7 @@ Names cardsWith(const std::vector<CardFit>& cards, Fit fit)
 }
 
 /// "A, B, C", or "A, B, C and 7 larger" in the words of `more`.
-SentenceArgument listed(const Names& cards, English more)
+SentenceArgument listed(const CardNames& cards, English more)
 {
     const std::ptrdiff_t all = std::ssize(cards), named = all > kNamed + 1 ? kNamed : all;
     std::string names;
@@ -36,7 +36,7 @@ SentenceArgument listed(const Names& cards, English more)
 }
 
 /// The nearest to fitting first.
-SentenceArgument tooSmall(Names cards)
+SentenceArgument tooSmall(CardNames cards)
 {
     std::ranges::reverse(cards);
     return listed(cards, English("%1 and %2 smaller"));
@@ -44,7 +44,7 @@ SentenceArgument tooSmall(Names cards)
 
 void sayWhatIsCertain(Needs& needs)
 {
-    const Names small = cardsWith(needs.cards, Fit::No);
+    const CardNames small = cardsWith(needs.cards, Fit::No);
     SentenceArgument bytes = asBytes(needs.bytes);
     bytes.strong = true;
     if (small.empty())
@@ -58,8 +58,8 @@ void sayWhatIsCertain(Needs& needs)
 
 void sayWhereItFits(Needs& needs)
 {
-    const Names enough = cardsWith(needs.cards, Fit::Yes), tight = cardsWith(needs.cards, Fit::Tight),
-                small = cardsWith(needs.cards, Fit::No);
+    const CardNames enough = cardsWith(needs.cards, Fit::Yes), tight = cardsWith(needs.cards, Fit::Tight),
+                    small = cardsWith(needs.cards, Fit::No);
     if (enough.size() == needs.cards.size())
         needs.line.push_back(say("*Fits* on all %1 cards of the catalogue.", asCount(std::ssize(enough))));
     else if (!enough.empty())

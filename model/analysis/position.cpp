@@ -21,7 +21,7 @@ namespace strata::model {
 namespace {
 
 /// What is asked of a trace, with indexes or without.
-struct Asked {
+struct PositionQuery {
     const DeviceTrace& trace;
     std::function<Result<EventIndex>(const std::function<Result<EventIndex>(const Clock&)>&)> withClock;
     std::function<EventIndex(EventIndex first, EventIndex last)> peakWithin; ///< of requested bytes
@@ -167,7 +167,7 @@ std::optional<SpanEvents> phaseIn(const TrainingStep& step, std::string_view nam
     return std::nullopt;
 }
 
-Result<EventIndex> stretch(const StretchName& wanted, const Asked& asked, const Clock& clock)
+Result<EventIndex> stretch(const StretchName& wanted, const PositionQuery& asked, const Clock& clock)
 {
     const auto all = findTrainingSteps(asked.trace, clock);
     if (!all)
@@ -196,7 +196,7 @@ Result<EventIndex> stretch(const StretchName& wanted, const Asked& asked, const 
     return asked.peakWithin(events.first, events.last);
 }
 
-Result<EventIndex> parse(std::string_view text, const Asked& asked, PositionUse use)
+Result<EventIndex> parse(std::string_view text, const PositionQuery& asked, PositionUse use)
 {
     const DeviceTrace& trace = asked.trace;
     if (text == "peak")

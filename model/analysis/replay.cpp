@@ -23,7 +23,7 @@ std::optional<TorchVersion> statedVersion(const Recording& recording)
     return torch == recording.facts.end() ? std::nullopt : TorchVersion::parse(torch->second);
 }
 
-const std::string* settingOf(const Recording& recording, std::string_view key)
+const std::string* recordedSettingOf(const Recording& recording, std::string_view key)
 {
     const std::vector<Setting>& settings = SettingsAtStart::of(recording);
     const auto setting = std::ranges::find(settings, key, &Setting::key);
@@ -42,7 +42,7 @@ std::vector<TorchVersion> versionsByKeys(const DeviceTrace& trace)
         return { { 2, 15 } };
     if (tellsPools)
         return { { 2, 15 }, { 2, 12 } };
-    if (settingOf(recording, "graph_capture_record_stream_reuse") != nullptr)
+    if (recordedSettingOf(recording, "graph_capture_record_stream_reuse") != nullptr)
         return { { 2, 11 } };
     if (!recording.settings.empty())
         return { { 2, 8 }, { 2, 4 } };
@@ -54,12 +54,12 @@ std::string recordedSettings(const DeviceTrace& trace, ReplayReport::SettingsSou
     const Recording& recording = trace.recording();
     source = ReplayReport::SettingsSource::Recorded;
     std::string text;
-    if (const std::string* json = settingOf(recording, "PYTORCH_CUDA_ALLOC_CONF")) {
+    if (const std::string* json = recordedSettingOf(recording, "PYTORCH_CUDA_ALLOC_CONF")) {
         const auto value = nlohmann::json::parse(*json, nullptr, false);
         if (value.is_string())
             text = value.get<std::string>();
         // A change in mid-run names only what it changes; what this one keeps is said apart.
-        const std::string* expandable = settingOf(recording, "expandable_segments");
+        const std::string* expandable = recordedSettingOf(recording, "expandable_segments");
         if (expandable != nullptr && *expandable == "true" && text.find("expandable_segments") == text.npos)
             text += (text.empty() ? "" : ",") + std::string("expandable_segments:True");
         return text;

@@ -19,7 +19,7 @@ namespace strata::model {
 
 namespace {
 
-using Kind = SearchHit::Kind;
+using HitKind = SearchHit::Kind;
 
 constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
@@ -54,7 +54,7 @@ struct Sum {
     }
 };
 
-void take(SearchHit& hit, const Sum& sum)
+void takeHits(SearchHit& hit, const Sum& sum)
 {
     hit.bytes = sum.bytes;
     hit.blocks = sum.blocks;
@@ -167,9 +167,9 @@ private:
             hit.conditions = wanted.beside;
             hit.conditions.line = label;
             hit.group = group;
-            take(hit, sums[group]);
+            takeHits(hit, sums[group]);
         }
-        keepBest(Kind::Line, std::move(hits));
+        keepBest(HitKind::Line, std::move(hits));
     }
 
     /// A name of functions or files that has what is looked for.
@@ -196,10 +196,10 @@ private:
             hit.found = name.found;
             hit.conditions = wanted.beside;
             hit.conditions.text = hit.label;
-            take(hit, sums[i]);
+            takeHits(hit, sums[i]);
         }
-        keepBest(Kind::Function, std::move(functions));
-        keepBest(Kind::File, std::move(files));
+        keepBest(HitKind::Function, std::move(functions));
+        keepBest(HitKind::File, std::move(files));
     }
 
     /// Every name that has the text, and in `m_nameOf` which one a string is.
@@ -265,7 +265,7 @@ private:
             };
             std::partial_sort(rows.begin(), end, rows.end(),
                 [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
-            const Kind kind = isFile ? Kind::File : Kind::Function;
+            const HitKind kind = isFile ? HitKind::File : HitKind::Function;
             m_found.leftOut[static_cast<std::size_t>(kind)] = rows.size() - (end - rows.begin());
             best.insert(best.end(), rows.begin(), end);
         }
@@ -383,7 +383,7 @@ private:
         const std::size_t kept = std::min(best.size(), kMostHits);
         std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end(),
             [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-        m_found.leftOut[static_cast<std::size_t>(Kind::Size)] = best.size() - kept;
+        m_found.leftOut[static_cast<std::size_t>(HitKind::Size)] = best.size() - kept;
         best.resize(kept);
         std::vector<SearchHit> hits;
         for (const auto& [bytes, one] : best) {
@@ -393,17 +393,17 @@ private:
             hit.conditions = conditions;
             hit.conditions.minBytes = hit.conditions.maxBytes = bytes;
             hit.block = one.block;
-            take(hit, one.sum);
+            takeHits(hit, one.sum);
         }
-        keepBest(Kind::Size, std::move(hits));
+        keepBest(HitKind::Size, std::move(hits));
         if (isAddress)
             takeHolders(conditions, std::move(holders));
         SearchHit whole;
         whole.label = printFilter(conditions);
         whole.conditions = conditions;
         whole.block = all.block;
-        take(whole, all.sum);
-        keepBest(Kind::Condition, { whole });
+        takeHits(whole, all.sum);
+        keepBest(HitKind::Condition, { whole });
     }
 
     /// Those that are active first, then the latest.
@@ -420,7 +420,7 @@ private:
             [&](BlockId a, BlockId b) { return rank(a) < rank(b); });
         for (auto at = holders.begin(); at != shownEnd; ++at) {
             SearchHit& hit = m_found.hits.emplace_back();
-            hit.kind = Kind::Address;
+            hit.kind = HitKind::Address;
             hit.label = formatAddress(blocks.address[*at]);
             hit.detail = m_byLine.label(m_byLine.groupOf(*at));
             hit.conditions = conditions;
@@ -431,13 +431,13 @@ private:
                 if (blocks.liveAt(other, hit.event))
                     sum.addActive(blocks.requestedBytes[other]);
             sum.allBlocks = static_cast<std::int64_t>(holders.size());
-            take(hit, sum);
+            takeHits(hit, sum);
         }
-        m_found.leftOut[static_cast<std::size_t>(Kind::Address)]
+        m_found.leftOut[static_cast<std::size_t>(HitKind::Address)]
             = static_cast<std::size_t>(holders.end() - shownEnd);
     }
 
-    void keepBest(Kind kind, std::vector<SearchHit> hits)
+    void keepBest(HitKind kind, std::vector<SearchHit> hits)
     {
         const auto before = [](const SearchHit& a, const SearchHit& b) {
             return std::tuple(a.inDetail, a.found.match, ~a.bytes, ~a.allBlocks, std::string_view(a.label))

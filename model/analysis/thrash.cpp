@@ -13,7 +13,7 @@ namespace strata::model {
 
 namespace {
 
-bool givesBack(Action action)
+bool returnsMemory(Action action)
 {
     return action == Action::SegmentFree || action == Action::SegmentUnmap;
 }
@@ -78,7 +78,7 @@ Thrash thrashOf(const DeviceTrace& trace, const ReplayReport& report)
             thrash.cycledBytes += again;
             givenBack -= again;
         }
-        if (!givesBack(action))
+        if (!returnsMemory(action))
             continue;
         // All that is given back by one call.
         std::size_t first = row;
@@ -86,7 +86,7 @@ Thrash thrashOf(const DeviceTrace& trace, const ReplayReport& report)
             --first;
         std::int64_t bytes = 0;
         std::size_t end = row;
-        for (; end < count && givesBack(events.action[end]); ++end) {
+        for (; end < count && returnsMemory(events.action[end]); ++end) {
             bytes = wrapAdd(bytes, events.bytes[end]);
             ++thrash.deviceFrees;
         }

@@ -14,7 +14,7 @@ namespace {
 
 using Argument = SentenceArgument;
 
-Argument strong(Argument argument, std::optional<EventIndex> link = {})
+Argument strongFigure(Argument argument, std::optional<EventIndex> link = {})
 {
     argument.strong = true;
     argument.link = link;
@@ -23,7 +23,7 @@ Argument strong(Argument argument, std::optional<EventIndex> link = {})
 
 Argument bytes(std::int64_t value, std::optional<EventIndex> link = {})
 {
-    return strong(asBytes(value), link);
+    return strongFigure(asBytes(value), link);
 }
 
 /// "train.py:57" or the label of a group without a stack.
@@ -36,7 +36,7 @@ std::string lineName(const Recording& recording, const GroupTable& byLine, std::
 /// The name of a group, which a click selects at that instant.
 Argument groupName(const Recording& recording, const GroupTable& byLine, std::uint32_t group, EventIndex at)
 {
-    Argument name = strong(argument(lineName(recording, byLine, group)), at);
+    Argument name = strongFigure(argument(lineName(recording, byLine, group)), at);
     name.line = byLine.label(group);
     return name;
 }
@@ -59,12 +59,12 @@ void sayOutOfMemory(
     Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const OutOfMemory& oom = summary.outOfMemory.back();
-    const Argument event = strong(asEvent(oom.event), oom.event);
+    const Argument event = strongFigure(asEvent(oom.event), oom.event);
     const Argument size = bytes(oom.requestedBytes), free = bytes(oom.deviceFreeBytes);
     const Argument times = asCount(std::ssize(summary.outOfMemory));
     const FrameId asked = userFrame(recording, oom.request);
-    Argument line
-        = strong(argument(asked.valid() ? frameShortLabel(recording, asked) : std::string()), oom.event);
+    Argument line = strongFigure(
+        argument(asked.valid() ? frameShortLabel(recording, asked) : std::string()), oom.event);
     if (asked.valid())
         line.line = frameLabel(recording, asked);
     if (const bool once = summary.outOfMemory.size() == 1; asked.valid())
@@ -100,8 +100,8 @@ void sayOutOfMemory(
     const auto ended = recording.facts.find(wire::info::kEndedBy);
     if (ended != recording.facts.end() && !ended->second.empty()
         && isLastRequest(recording, summary, oom.event))
-        out.push_back(
-            say("No allocation followed: the program was ended by %1.", strong(argument(ended->second))));
+        out.push_back(say(
+            "No allocation followed: the program was ended by %1.", strongFigure(argument(ended->second))));
 }
 
 /// The biggest group at the peak, and why it has no name where it has none.

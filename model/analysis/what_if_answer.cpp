@@ -7,8 +7,9 @@ namespace strata::model {
 
 namespace {
 
-using Kind = AddressPolicy::Kind;
-constexpr AddressPolicy kOrdersOfDrivers[]{ { Kind::TopDown }, { Kind::Ascending }, { Kind::Descending } };
+using PolicyKind = AddressPolicy::Kind;
+constexpr AddressPolicy kOrdersOfDrivers[]{ { PolicyKind::TopDown }, { PolicyKind::Ascending },
+    { PolicyKind::Descending } };
 
 /// Orders of addresses to be tried; fewer where each takes long.
 std::vector<AddressPolicy> ordersOf(const DeviceTrace& trace)
@@ -18,7 +19,7 @@ std::vector<AddressPolicy> ordersOf(const DeviceTrace& trace)
         = std::clamp(kEvents / std::max<EventIndex>(trace.eventCount(), 1), kFewest, kMost);
     std::vector<AddressPolicy> orders(std::begin(kOrdersOfDrivers), std::end(kOrdersOfDrivers));
     for (EventIndex seed = 1; seed <= random; ++seed)
-        orders.push_back({ Kind::Random, static_cast<std::uint64_t>(seed) });
+        orders.push_back({ PolicyKind::Random, static_cast<std::uint64_t>(seed) });
     return orders;
 }
 

@@ -12,7 +12,7 @@ namespace strata::model {
 
 namespace {
 
-std::string lower(std::string_view text)
+std::string lowerCased(std::string_view text)
 {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -22,7 +22,7 @@ std::string lower(std::string_view text)
 /// What is left of a driver's name without the maker's, in lower case.
 std::string plainProduct(std::string_view product)
 {
-    std::string plain = lower(product);
+    std::string plain = lowerCased(product);
     for (const std::string_view maker : { "nvidia ", "tesla ", "geforce " })
         if (plain.starts_with(maker))
             plain.erase(0, maker.size());
@@ -113,9 +113,9 @@ const std::vector<Assumption>& assumptions()
 
 const Card* findCard(std::string_view name)
 {
-    const std::string wanted = lower(name);
+    const std::string wanted = lowerCased(name);
     const auto found = std::find_if(
-        cards().begin(), cards().end(), [&](const Card& card) { return lower(card.name) == wanted; });
+        cards().begin(), cards().end(), [&](const Card& card) { return lowerCased(card.name) == wanted; });
     return found == cards().end() ? nullptr : &*found;
 }
 
@@ -130,12 +130,12 @@ const Card* cardOfDevice(std::string_view product, std::int64_t totalBytes)
 
 std::vector<std::string> nearestCards(std::string_view name)
 {
-    const std::string wanted = lower(name);
+    const std::string wanted = lowerCased(name);
     std::vector<std::string> names;
     for (const Card& card : cards())
         names.push_back(card.name);
     std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-        return editDistance(lower(a), wanted) < editDistance(lower(b), wanted);
+        return editDistance(lowerCased(a), wanted) < editDistance(lowerCased(b), wanted);
     });
     names.resize(std::min<std::size_t>(names.size(), 3));
     return names;

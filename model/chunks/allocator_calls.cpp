@@ -12,7 +12,7 @@ namespace strata::model {
 
 namespace {
 
-using Kind = AllocatorCall::Kind;
+using AllocatorCallKind = AllocatorCall::Kind;
 
 /// All of `text` as a number; false if it is none.
 template <class Number> bool parse(std::string_view text, Number& number)
@@ -26,23 +26,23 @@ template <class Number> bool parse(std::string_view text, Number& number)
 bool readValue(std::string_view text, AllocatorCall& call)
 {
     switch (call.kind) {
-    case Kind::Settings:
-    case Kind::SettingsRefused:
-    case Kind::CaptureBegin:
-    case Kind::CaptureEnd:
+    case AllocatorCallKind::Settings:
+    case AllocatorCallKind::SettingsRefused:
+    case AllocatorCallKind::CaptureBegin:
+    case AllocatorCallKind::CaptureEnd:
         return true;
-    case Kind::MemoryFraction:
+    case AllocatorCallKind::MemoryFraction:
         return parse(text, call.fraction);
-    case Kind::EmptyCache:
+    case AllocatorCallKind::EmptyCache:
         if (text.empty())
             return true;
         break;
-    case Kind::PoolBegin:
-    case Kind::PoolEnd:
-    case Kind::PoolRelease:
-    case Kind::PoolCreate:
-    case Kind::PoolUseOnOom:
-    case Kind::PoolNoSplit:
+    case AllocatorCallKind::PoolBegin:
+    case AllocatorCallKind::PoolEnd:
+    case AllocatorCallKind::PoolRelease:
+    case AllocatorCallKind::PoolCreate:
+    case AllocatorCallKind::PoolUseOnOom:
+    case AllocatorCallKind::PoolNoSplit:
         break;
     }
     const std::size_t comma = text.find(',');
@@ -50,7 +50,7 @@ bool readValue(std::string_view text, AllocatorCall& call)
         && parse(text.substr(comma + 1), call.poolId);
 }
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeAllocatorCalls(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::AllocatorCallRow> rows;
     if (!wire::decodeAllocatorCalls(payload, rows))
@@ -72,7 +72,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeAllocatorCalls(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const part = recording.parts.find<AllocatorCalls>();
     if (!part)
@@ -95,13 +95,13 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
 }
 
 /// Whether what it says holds until it is said again, or taken back.
-bool lasts(Kind kind)
+bool lasts(AllocatorCallKind kind)
 {
-    return kind != Kind::EmptyCache;
+    return kind != AllocatorCallKind::EmptyCache;
 }
 
 /// Those within what is kept. What was said before it and holds stands at its beginning, in the same order.
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepAllocatorCalls(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto* const part = from.parts.find<AllocatorCalls>();
     if (!part)
@@ -125,7 +125,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kCallsChunk;
-const ChunkKind kCallsChunk{ wire::ChunkType::AllocatorCalls, ChunkKind::Place::BehindEvents, take, write,
-    keep };
+const ChunkKind kCallsChunk{ wire::ChunkType::AllocatorCalls, ChunkKind::Place::BehindEvents,
+    takeAllocatorCalls, writeAllocatorCalls, keepAllocatorCalls };
 
 } // namespace strata::model

@@ -12,7 +12,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeAnnotations(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::AnnotationRow> rows;
     if (!wire::decodeAnnotations(payload, rows))
@@ -26,7 +26,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeAnnotations(const Recording& recording, wire::ChunkWriter& writer)
 {
     for (std::size_t first = 0; first < recording.annotations.size(); first += kRowsAChunk) {
         const std::size_t end = std::min(recording.annotations.size(), first + kRowsAChunk);
@@ -42,7 +42,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
 }
 
 /// Those of the kept time, and the starts before it that end in it or later.
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepAnnotations(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto add = [&](Annotation annotation) {
         if (!kept.notes && annotation.kind == Annotation::Kind::Mark
@@ -79,7 +79,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kAnnotationsChunk;
-const ChunkKind kAnnotationsChunk{ wire::ChunkType::Annotations, ChunkKind::Place::BehindEvents, take, write,
-    keep };
+const ChunkKind kAnnotationsChunk{ wire::ChunkType::Annotations, ChunkKind::Place::BehindEvents,
+    takeAnnotations, writeAnnotations, keepAnnotations };
 
 } // namespace strata::model

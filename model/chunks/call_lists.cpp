@@ -9,7 +9,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeCallLists(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     wire::CallListChunk chunk;
     if (!wire::decodeCallList(payload, chunk))
@@ -41,7 +41,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeCallLists(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const part = recording.parts.find<CallLists>();
     if (!part)
@@ -61,7 +61,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
     }
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepCallLists(const Recording& from, const KeptRows& kept, Recording& to)
 {
     if (const auto* const part = from.parts.find<CallLists>(); part && kept.calls)
         for (const CallList& list : part->lists)
@@ -72,7 +72,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kCallListChunk;
-const ChunkKind kCallListChunk{ wire::ChunkType::CallList, ChunkKind::Place::BehindEvents, take, write,
-    keep };
+const ChunkKind kCallListChunk{ wire::ChunkType::CallList, ChunkKind::Place::BehindEvents, takeCallLists,
+    writeCallLists, keepCallLists };
 
 } // namespace strata::model

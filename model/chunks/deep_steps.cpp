@@ -10,7 +10,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeDeepSteps(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     wire::DeepStepChunk chunk;
     if (!wire::decodeDeepStep(payload, chunk))
@@ -41,7 +41,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeDeepSteps(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const part = recording.parts.find<DeepSteps>();
     if (!part)
@@ -61,7 +61,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
     }
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepDeepSteps(const Recording& from, const KeptRows& kept, Recording& to)
 {
     if (const auto* const part = from.parts.find<DeepSteps>())
         for (const DeepStep& step : part->steps)
@@ -72,7 +72,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kDeepStepChunk;
-const ChunkKind kDeepStepChunk{ wire::ChunkType::DeepStep, ChunkKind::Place::BehindEvents, take, write,
-    keep };
+const ChunkKind kDeepStepChunk{ wire::ChunkType::DeepStep, ChunkKind::Place::BehindEvents, takeDeepSteps,
+    writeDeepSteps, keepDeepSteps };
 
 } // namespace strata::model

@@ -10,7 +10,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool takeDriverAllocations(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
 {
     std::vector<wire::DriverAllocationRow> rows;
     if (!wire::decodeDriverAllocations(payload, rows))
@@ -24,7 +24,7 @@ bool take(std::span<const std::byte> payload, const StreamTables&, Recording& re
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeDriverAllocations(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const all = recording.parts.find<DriverAllocations>();
     std::vector<wire::DriverAllocationRow> rows;
@@ -42,7 +42,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
     flush();
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepDriverAllocations(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto* const all = from.parts.find<DriverAllocations>();
     if (!all)
@@ -57,6 +57,6 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 
 extern const ChunkKind kDriverAllocationsChunk;
 const ChunkKind kDriverAllocationsChunk{ wire::ChunkType::DriverAllocations, ChunkKind::Place::BehindEvents,
-    take, write, keep };
+    takeDriverAllocations, writeDriverAllocations, keepDriverAllocations };
 
 } // namespace strata::model

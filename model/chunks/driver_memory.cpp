@@ -8,7 +8,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeDriverMemory(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::DriverRow> rows;
     if (!wire::decodeDriver(payload, rows))
@@ -21,7 +21,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeDriverMemory(const Recording& recording, wire::ChunkWriter& writer)
 {
     std::vector<wire::DriverRow> rows;
     for (const DriverReading& reading : recording.driver)
@@ -32,7 +32,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
 }
 
 /// Readings are where something changed: the last one before what is kept holds at its beginning.
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepDriverMemory(const Recording& from, const KeptRows& kept, Recording& to)
 {
     std::map<int, DriverReading> before;
     for (const DriverReading& reading : from.driver) {
@@ -60,7 +60,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kDriverChunk;
-const ChunkKind kDriverChunk{ wire::ChunkType::DriverMemory, ChunkKind::Place::BehindEvents, take, write,
-    keep };
+const ChunkKind kDriverChunk{ wire::ChunkType::DriverMemory, ChunkKind::Place::BehindEvents, takeDriverMemory,
+    writeDriverMemory, keepDriverMemory };
 
 } // namespace strata::model

@@ -8,7 +8,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool takeEarlierCurves(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
 {
     std::vector<wire::EarlierRow> rows;
     if (!wire::decodeEarlier(payload, rows))
@@ -27,7 +27,7 @@ bool take(std::span<const std::byte> payload, const StreamTables&, Recording& re
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeEarlierCurves(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const curves = recording.parts.find<EarlierCurves>();
     if (!curves)
@@ -46,7 +46,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
     }
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepEarlierCurves(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto* const curves = from.parts.find<EarlierCurves>();
     if (!curves)
@@ -59,6 +59,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kEarlierChunk;
-const ChunkKind kEarlierChunk{ wire::ChunkType::Earlier, ChunkKind::Place::BehindEvents, take, write, keep };
+const ChunkKind kEarlierChunk{ wire::ChunkType::Earlier, ChunkKind::Place::BehindEvents, takeEarlierCurves,
+    writeEarlierCurves, keepEarlierCurves };
 
 } // namespace strata::model

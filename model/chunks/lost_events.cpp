@@ -6,7 +6,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeLostEvents(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::LostRow> rows;
     if (!wire::decodeLost(payload, rows))
@@ -17,7 +17,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeLostEvents(const Recording& recording, wire::ChunkWriter& writer)
 {
     std::vector<wire::LostRow> rows;
     for (const LostEvents& lost : recording.lost)
@@ -27,7 +27,7 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
         writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(rows, out); });
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepLostEvents(const Recording& from, const KeptRows& kept, Recording& to)
 {
     for (const LostEvents& lost : from.lost)
         if (const auto place = kept.placeOf(lost.device, lost.event))
@@ -37,6 +37,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kLostChunk;
-const ChunkKind kLostChunk{ wire::ChunkType::Lost, ChunkKind::Place::BehindEvents, take, write, keep };
+const ChunkKind kLostChunk{ wire::ChunkType::Lost, ChunkKind::Place::BehindEvents, takeLostEvents,
+    writeLostEvents, keepLostEvents };
 
 } // namespace strata::model

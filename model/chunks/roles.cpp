@@ -15,9 +15,9 @@ namespace strata::model {
 
 namespace {
 
-using Kind = wire::RoleKind;
+using RoleKind = wire::RoleKind;
 
-bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+bool takeRoles(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::RoleRow> rows;
     if (!wire::decodeRoles(payload, rows))
@@ -39,7 +39,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     return true;
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeRoles(const Recording& recording, wire::ChunkWriter& writer)
 {
     const auto* const part = recording.parts.find<RoleListings>();
     if (!part)
@@ -85,7 +85,7 @@ public:
             return;
         }
         begin();
-        if (listing.kind == Kind::Stepped)
+        if (listing.kind == RoleKind::Stepped)
             sayAgain(listing.optimizer, *place);
         add(listing, *place);
     }
@@ -96,15 +96,15 @@ public:
         for (const auto& [key, listing] : m_earlier) {
             if (listing.address == 0)
                 continue;
-            if (listing.kind == Kind::Gradient)
+            if (listing.kind == RoleKind::Gradient)
                 m_gradients[listing.optimizer].push_back(listing);
-            else if (listing.kind != Kind::Input)
+            else if (listing.kind != RoleKind::Input)
                 add(listing, 0);
         }
     }
 
 private:
-    using Key = std::tuple<Kind, StringId, StringId, std::uint32_t>;
+    using Key = std::tuple<RoleKind, StringId, StringId, std::uint32_t>;
 
     void sayAgain(std::uint32_t optimizer, EventIndex place)
     {
@@ -134,7 +134,7 @@ private:
     std::map<Key, bool> m_since;
 };
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepRoles(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto* const part = from.parts.find<RoleListings>();
     if (!part)
@@ -164,6 +164,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kRolesChunk;
-const ChunkKind kRolesChunk{ wire::ChunkType::Roles, ChunkKind::Place::BehindEvents, take, write, keep };
+const ChunkKind kRolesChunk{ wire::ChunkType::Roles, ChunkKind::Place::BehindEvents, takeRoles, writeRoles,
+    keepRoles };
 
 } // namespace strata::model

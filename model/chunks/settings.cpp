@@ -9,7 +9,7 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool takeSettings(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
 {
     std::vector<wire::KeyValue> items;
     if (!wire::decodeKeyValues(payload, items))
@@ -40,14 +40,14 @@ void writeAll(const std::vector<Setting>& settings, wire::ChunkWriter& writer)
         writer.chunk(wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
 }
 
-void write(const Recording& recording, wire::ChunkWriter& writer)
+void writeSettings(const Recording& recording, wire::ChunkWriter& writer)
 {
     if (const auto* const start = recording.parts.find<SettingsAtStart>())
         writeAll(start->settings, writer);
     writeAll(recording.settings, writer);
 }
 
-void keep(const Recording& from, const KeptRows& kept, Recording& to)
+void keepSettings(const Recording& from, const KeptRows& kept, Recording& to)
 {
     for (const Setting& setting : from.settings)
         to.settings.push_back(kept.setting(setting));
@@ -59,6 +59,7 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
 } // namespace
 
 extern const ChunkKind kSettingsChunk;
-const ChunkKind kSettingsChunk{ wire::ChunkType::Settings, ChunkKind::Place::Front, take, write, keep };
+const ChunkKind kSettingsChunk{ wire::ChunkType::Settings, ChunkKind::Place::Front, takeSettings,
+    writeSettings, keepSettings };
 
 } // namespace strata::model

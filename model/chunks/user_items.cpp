@@ -11,13 +11,13 @@ namespace strata::model {
 namespace {
 
 template <wire::ChunkType kType>
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool takeUserItem(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
 {
     takeUserRows(kType, payload, recording.user);
     return true;
 }
 
-template <UserItem::Kind kKind> void write(const Recording& recording, wire::ChunkWriter& writer)
+template <UserItem::Kind kKind> void writeUserItems(const Recording& recording, wire::ChunkWriter& writer)
 {
     std::vector<wire::UserRow> rows;
     for (const UserItem& item : recording.user.items)
@@ -28,7 +28,8 @@ template <UserItem::Kind kKind> void write(const Recording& recording, wire::Chu
 }
 
 template <wire::ChunkType kType, UserItem::Kind kKind>
-constexpr ChunkKind kUserChunk{ kType, ChunkKind::Place::BehindIndex, take<kType>, write<kKind> };
+constexpr ChunkKind kUserChunk{ kType, ChunkKind::Place::BehindIndex, takeUserItem<kType>,
+    writeUserItems<kKind> };
 
 } // namespace
 
@@ -58,7 +59,7 @@ wire::ChunkType chunkTypeOf(UserItem::Kind kind)
 
 namespace {
 
-UserItem::Kind kindOf(wire::ChunkType type)
+UserItem::Kind itemKindOf(wire::ChunkType type)
 {
     for (const UserItem::Kind kind :
         { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules })
@@ -80,7 +81,7 @@ void takeUserRows(wire::ChunkType type, std::span<const std::byte> payload, User
     std::vector<wire::UserRow> rows;
     if (!wire::decodeUserRows(payload, rows))
         return;
-    const UserItem::Kind kind = kindOf(type);
+    const UserItem::Kind kind = itemKindOf(type);
     for (wire::UserRow& row : rows) {
         if (row.removed)
             user.remove(row.key, row.changedNs);

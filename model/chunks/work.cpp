@@ -18,7 +18,7 @@ namespace {
 using wire::DeviceWorkKind;
 using wire::WorkCallKind;
 
-WorkKind kindOf(DeviceWorkKind kind)
+WorkKind workKindOf(DeviceWorkKind kind)
 {
     return kind == DeviceWorkKind::Kernel ? WorkKind::Kernel
         : kind == DeviceWorkKind::Copy    ? WorkKind::Copy
@@ -133,7 +133,7 @@ bool takeDeviceWork(std::span<const std::byte> payload, const StreamTables& tabl
     }
     for (const wire::DeviceWorkRow& row : chunk.rows) {
         WorkSpan span;
-        span.kind = kindOf(row.kind);
+        span.kind = workKindOf(row.kind);
         span.startNs = row.startNs;
         span.durationNs = row.durationNs;
         span.lane = adder.streamLane(chunk.device, row.stream);

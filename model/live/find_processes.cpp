@@ -24,7 +24,7 @@ std::int64_t nowNs()
 }
 
 /// Of whom NVML alone may know; then the name is all that is found.
-LiveProcess describe(
+LiveProcess describeProcess(
     std::int64_t number, const ProcessFiles* files, const FindOptions& options, const Nvml& nvml)
 {
     LiveProcess process;
@@ -99,7 +99,7 @@ std::vector<LiveProcess> findProcesses(std::string& why, const FindOptions& opti
     const auto add = [&](std::int64_t number, const ProcessFiles* files) {
         if (!known.insert(number).second)
             return;
-        others.push_back(describe(number, files, options, nvml));
+        others.push_back(describeProcess(number, files, options, nvml));
         others.back().totals = totalsOf(number, readings, now);
     };
     for (const ProcessFiles& files : findTorchProcesses(options.proc))
@@ -120,7 +120,7 @@ PolledProcess::PolledProcess(std::int64_t process, FindOptions options)
 {
     const std::vector<ProcessFiles> all = findTorchProcesses(m_options.proc);
     const auto files = std::ranges::find(all, process, &ProcessFiles::process);
-    m_process = describe(process, files == all.end() ? nullptr : &*files, m_options, m_nvml);
+    m_process = describeProcess(process, files == all.end() ? nullptr : &*files, m_options, m_nvml);
 }
 
 std::optional<LiveProcess> PolledProcess::read()

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <class Number> std::optional<Number> numberOf(std::string_view text)
+template <class Number> std::optional<Number> parsedNumber(std::string_view text)
 {
     Number number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -81,7 +81,7 @@ Result<LinkAddress> findAddress(const std::string& text)
     if (text.find('/') != text.npos)
         return findSocket(text);
     const std::size_t colon = text.rfind(':');
-    const auto port = colon == text.npos ? std::nullopt : numberOf<std::uint16_t>(text.substr(colon + 1));
+    const auto port = colon == text.npos ? std::nullopt : parsedNumber<std::uint16_t>(text.substr(colon + 1));
     if (!port || *port == 0)
         return fail(Error::Kind::Usage, say("%1: neither a process nor an address", text),
             say("name the number of a process, or 127.0.0.1:PORT; strata list shows what can be watched"));

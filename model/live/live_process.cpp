@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-std::optional<std::int64_t> numberOf(std::string_view text)
+std::optional<std::int64_t> leadingNumber(std::string_view text)
 {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -95,13 +95,13 @@ LiveProcess describe(const wire::Greeting& greeting, const LinkAddress& address)
         else if (key == wire::greeting::kFile)
             process.file = value;
         else if (key == wire::info::kPid)
-            process.process = numberOf(value);
+            process.process = leadingNumber(value);
         else if (key == wire::info::kRank)
-            process.rank = numberOf(value);
+            process.rank = leadingNumber(value);
         else if (key == wire::info::kWorldSize)
-            process.worldSize = numberOf(value);
+            process.worldSize = leadingNumber(value);
         else if (key == wire::deviceKey(wire::info::kDevice, 0, wire::info::kDeviceCapacity))
-            process.capacityBytes = numberOf(value);
+            process.capacityBytes = leadingNumber(value);
     }
     return process;
 }
@@ -114,7 +114,7 @@ std::vector<LiveProcess> findLiveProcesses(std::string& why)
     for (const Asked& each : asked) {
         LiveProcess process = answerOf(each.link, each.address, deadline);
         if (!process.process)
-            process.process = numberOf(fs::path(each.address.socket).stem().string());
+            process.process = leadingNumber(fs::path(each.address.socket).stem().string());
         processes.push_back(std::move(process));
     }
     std::ranges::sort(processes, {}, [](const LiveProcess& process) {

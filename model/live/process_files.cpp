@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 4> kTorch{ "/libc10_cuda", "/libtorch_cud
     "/libtorch_hip" };
 constexpr std::string_view kRecorder = "/libstrata_capture.so";
 
-std::optional<std::int64_t> numberOf(std::string_view text)
+std::optional<std::int64_t> fileNumber(std::string_view text)
 {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -88,7 +88,7 @@ std::int64_t parentOf(const fs::path& folder)
     if (name == stat.npos || name + 4 >= stat.size())
         return 0;
     const std::string_view rest = std::string_view(stat).substr(name + 4);
-    return numberOf(rest.substr(0, rest.find(' '))).value_or(0);
+    return fileNumber(rest.substr(0, rest.find(' '))).value_or(0);
 }
 
 void readEnvironment(const fs::path& folder, ProcessFiles& files)
@@ -106,8 +106,8 @@ void readEnvironment(const fs::path& folder, ProcessFiles& files)
         return {};
     };
     files.job = wire::jobName(variable);
-    files.rank = numberOf(variable("RANK"));
-    files.worldSize = numberOf(variable("WORLD_SIZE"));
+    files.rank = fileNumber(variable("RANK"));
+    files.worldSize = fileNumber(variable("WORLD_SIZE"));
 }
 
 } // namespace
@@ -126,7 +126,7 @@ std::vector<ProcessFiles> findTorchProcesses(const fs::path& proc)
     std::map<std::int64_t, ProcessFiles> found;
     std::error_code error;
     for (fs::directory_iterator each(proc, error), end; !error && each != end; each.increment(error)) {
-        const auto number = numberOf(each->path().filename().string());
+        const auto number = fileNumber(each->path().filename().string());
         if (!number || *number == getpid())
             continue;
         ProcessFiles files;

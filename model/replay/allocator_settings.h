@@ -27,6 +27,11 @@ struct TorchVersion {
 inline constexpr TorchVersion kOldestReplayed{ 2, 1 };
 inline constexpr TorchVersion kNewestReplayed{ 2, 15 };
 
+/// PyTorch refuses larger requests.
+inline constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60;
+/// A range of addresses with room for anything, where the card is not known.
+inline constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
+
 /// Which of several free blocks of one size the allocator takes.
 enum class TieRule : std::uint8_t {
     Address, ///< up to 2.11: the lowest

@@ -12,8 +12,6 @@ namespace strata::model {
 
 namespace {
 
-// Where the card is not known, a range has room for anything.
-constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
 constexpr int kMostOrders = 24;
 constexpr int kMostTails = 100;
 

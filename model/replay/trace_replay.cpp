@@ -8,8 +8,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60; // PyTorch refuses more
-
 bool isRelease(Action action)
 {
     return action == Action::SegmentFree || action == Action::SegmentUnmap;

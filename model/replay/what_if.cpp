@@ -15,9 +15,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kUnlimited = std::int64_t{ 1 } << 60;
-constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60;
-constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
+constexpr std::int64_t kUnlimitedCapacity = std::int64_t{ 1 } << 60;
 
 class Run {
 public:
@@ -28,7 +26,7 @@ public:
         , m_question(question)
         , m_rangeBytes(question.deviceBytes > 0 ? question.settings.rangeBytes(1, question.deviceBytes)
                                                 : kUnknownRange)
-        , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
+        , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimitedCapacity), m_rangeBytes)
         , m_teller(told != nullptr ? std::make_unique<TellingDriver>(m_driver, *told) : nullptr)
         , m_allocator(question.settings, m_teller ? *m_teller : static_cast<AllocatorDriver&>(m_driver),
               question.deviceBytes)

@@ -16,7 +16,7 @@ namespace strata::model {
 namespace {
 
 /// Behind all that a recorder wrote; nothing that is there changes.
-Result<void> append(const std::filesystem::path& path, std::span<const wire::SymbolRow> rows)
+Result<void> appendSymbols(const std::filesystem::path& path, std::span<const wire::SymbolRow> rows)
 {
     const ChunkFile file(path, O_RDWR);
     if (file.isOpen() && file.lock()) {
@@ -48,7 +48,7 @@ Result<Symbolized> symbolize(const std::filesystem::path& path)
         return Failure(read.error());
     const FoundSymbols found = findSymbols(**read, SymbolsOf::All);
     if (!found.rows.empty())
-        if (const auto written = append(path, found.rows); !written)
+        if (const auto written = appendSymbols(path, found.rows); !written)
             return Failure(written.error());
     return Symbolized{ found.places, found.withLine };
 }

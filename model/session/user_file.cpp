@@ -57,7 +57,7 @@ Error systemError(const fs::path& path, Sentence hint)
 }
 
 /// The chunks that say so; a file of its own says first who made it.
-bool append(const ChunkFile& file, const ChunkWalk& at, std::span<const UserChange> changes)
+bool appendChanges(const ChunkFile& file, const ChunkWalk& at, std::span<const UserChange> changes)
 {
     return file.append(at, [&](wire::ChunkWriter& writer) {
         if (at.chunks == 0)
@@ -112,7 +112,7 @@ Result<fs::path> UserFile::append(std::span<const UserChange> changes) const
         const ChunkFile file(m_recording, O_RDWR);
         if (file.isOpen() && file.lock()) {
             if (const ChunkWalk at = file.walk(); at.hasIndex) {
-                if (model::append(file, at, changes))
+                if (appendChanges(file, at, changes))
                     return m_recording;
                 return Failure(systemError(m_recording, say("free some space; what was there is unchanged")));
             }
@@ -128,7 +128,7 @@ Result<fs::path> UserFile::append(std::span<const UserChange> changes) const
     std::error_code failed;
     fs::create_directories(m_folder, failed);
     const ChunkFile file(beside, O_RDWR | O_CREAT);
-    if (!file.isOpen() || !file.lock() || !model::append(file, file.walk(), changes))
+    if (!file.isOpen() || !file.lock() || !appendChanges(file, file.walk(), changes))
         return Failure(
             systemError(beside, say("make that folder writable, or convert the recording to a session")));
     return beside;

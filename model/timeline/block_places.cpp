@@ -11,9 +11,11 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::size_t kBlocksBetweenStops = std::size_t{ 1 } << 13;
+constexpr std::size_t kPlacedBetweenStops = std::size_t{ 1 } << 13;
 constexpr std::size_t kNarrow = std::size_t{ 1 } << 16;
 constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
+
+} // namespace
 
 struct PlaceKey {
     std::uint64_t address = 0;
@@ -30,8 +32,6 @@ struct PlaceHash {
 
     std::size_t operator()(const PlaceKey& key) const { return XXH3_64bits_withSeed(&key, sizeof key, seed); }
 };
-
-} // namespace
 
 class BlockPlaces::Known : public boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> { };
 
@@ -177,7 +177,7 @@ bool BlockPlaces::append(Rows& table, const StripLayout& strips, const GroupTabl
             sizeof(Entry) == 2 ? kNarrow : kNoPlace);
         Finder finder(*this, strips, groups, known);
         for (std::size_t row = table.size(); row < count; ++row) {
-            if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
+            if (row % kPlacedBetweenStops == 0 && stop.stop_requested())
                 return true;
             const std::uint32_t number = finder.of(row, most);
             if (number == kNoPlace)
@@ -189,7 +189,7 @@ bool BlockPlaces::append(Rows& table, const StripLayout& strips, const GroupTabl
         if (std::max<std::size_t>(m_strips.size(), groups.count()) > std::numeric_limits<Number>::max())
             return false;
         for (std::size_t row = table.size(); row < count; ++row) {
-            if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
+            if (row % kPlacedBetweenStops == 0 && stop.stop_requested())
                 return true;
             const int strip = strips.stripOf(m_blocks.address.born[row]);
             table.push_back(

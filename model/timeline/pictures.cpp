@@ -16,7 +16,7 @@ struct Stay {
     int end = 0;
 };
 
-constexpr std::size_t kBlocksBetweenStops = std::size_t{ 1 } << 14;
+constexpr std::size_t kPaintedBetweenStops = std::size_t{ 1 } << 14;
 
 EventIndex deathOf(EventId death)
 {
@@ -44,7 +44,7 @@ std::vector<Stay> staysAt(const std::vector<EventIndex>& samples, const BlockCol
             return {};
         const std::span<const EventId> births = blocks.alloc.run(row);
         const std::span<const EventId> deaths = blocks.freeCompleted.born.run(row);
-        const std::size_t count = std::min({ births.size(), end - row, kBlocksBetweenStops });
+        const std::size_t count = std::min({ births.size(), end - row, kPaintedBetweenStops });
         for (std::size_t i = 0; i < count; ++i) {
             while (column != samples.end() && *column < static_cast<EventIndex>(births[i].value))
                 ++column;

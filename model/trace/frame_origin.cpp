@@ -84,7 +84,7 @@ bool isWindowsPython(std::string_view parent, std::string_view grandparent)
         || startsWithAnyCase(parent, "mambaforge") || equalAnyCase(grandparent, "envs");
 }
 
-bool startsWithAny(std::string_view text, std::initializer_list<std::string_view> starts)
+bool pathStartsWithAny(std::string_view text, std::initializer_list<std::string_view> starts)
 {
     return std::ranges::any_of(starts, [&](std::string_view start) { return text.starts_with(start); });
 }
@@ -117,7 +117,7 @@ bool isPythonSource(std::string_view file)
 /// Sources of the C library: "./nptl/pthread_create.c", "./csu/../csu/libc-start.c".
 bool isSystemSource(std::string_view file)
 {
-    return startsWithAny(file,
+    return pathStartsWithAny(file,
                { "./nptl/", "./csu/", "./misc/", "./elf/", "./malloc/", "./stdlib/", "./sysdeps/" })
         || hasAny(file, { "/sysdeps/", "/nptl/pthread", "/libstdc++" });
 }
@@ -142,14 +142,14 @@ bool isOwnNative(std::string_view file)
         return false;
     const std::string_view name = baseName(file);
     if (isSharedLibrary(file))
-        return !startsWithAny(file, { "/lib", "/usr/lib" })
-            && !startsWithAny(name,
+        return !pathStartsWithAny(file, { "/lib", "/usr/lib" })
+            && !pathStartsWithAny(name,
                 { "libtorch", "libc10", "libcu", "libnv", "libnccl", "libstdc++", "libgcc", "libc.so",
                     "libm.so", "ld-linux", "libgomp", "libmkl", "libstrata_", "python", "libpython" })
             && !hasAny(file,
                 { "/site-packages/torch/", "/dist-packages/torch/", "/site-packages/nvidia/",
                     "/dist-packages/nvidia/" });
-    return !startsWithAny(file, { "/usr/include", "/usr/lib", "/usr/src" }) && !isPythonSource(file)
+    return !pathStartsWithAny(file, { "/usr/include", "/usr/lib", "/usr/src" }) && !isPythonSource(file)
         && !isSystemSource(file) && !file.ends_with(".o")
         && !hasAny(file,
             { "/include/c++/", "/torch/include/", "/libtorch/include/", "/c10/", "/aten/src/",

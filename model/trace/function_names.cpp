@@ -34,7 +34,7 @@ constexpr std::string_view kMachinery[]{ "torch::unwind::", "torch::CapturedTrac
     "slot_", "type_call", "object_vacall", "subtype_dealloc", "binary_op", "run_mod", "pyrun_", "pymain_",
     "dynamo_", "THP", "structseq_" };
 
-bool startsWithAny(std::string_view text, std::span<const std::string_view> starts)
+bool nameStartsWithAny(std::string_view text, std::span<const std::string_view> starts)
 {
     return std::ranges::any_of(starts, [&](std::string_view start) { return text.starts_with(start); });
 }
@@ -117,7 +117,7 @@ Telling tellingOf(std::string_view function)
     const std::string_view name = nameOf(function);
     if (name.starts_with(kOperators) || name.starts_with(kOperatorNames))
         return Telling::Operator;
-    if (startsWithAny(name, kMachinery) || isPythonInterface(name))
+    if (nameStartsWithAny(name, kMachinery) || isPythonInterface(name))
         return Telling::Machinery;
     if (!name.starts_with(kAutograd))
         return Telling::Code;
@@ -133,7 +133,7 @@ Telling tellingOf(std::string_view function)
 bool isLibraryFunction(std::string_view function)
 {
     const std::string_view name = nameOf(function);
-    return startsWithAny(name, kLibraries) || isPythonInterface(name);
+    return nameStartsWithAny(name, kLibraries) || isPythonInterface(name);
 }
 
 std::string functionLabel(std::string_view function)

@@ -15,7 +15,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::size_t kArenaChunk = std::size_t{ 1 } << 12;
+constexpr std::size_t kStackArenaChunk = std::size_t{ 1 } << 12;
 
 } // namespace
 
@@ -60,7 +60,7 @@ struct StackTable::Data {
     std::span<const FrameId> store(std::span<const FrameId> ids)
     {
         if (ids.size() > room) {
-            room = std::max(kArenaChunk, ids.size());
+            room = std::max(kStackArenaChunk, ids.size());
             chunks.emplace_back(new FrameId[room]);
             next = chunks.back().get();
             frameIds += room;

@@ -12,7 +12,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::size_t kArenaChunk = std::size_t{ 1 } << 16;
+constexpr std::size_t kStringArenaChunk = std::size_t{ 1 } << 16;
 
 std::size_t hashOf(std::string_view text)
 {
@@ -41,7 +41,7 @@ struct StringTable::Data {
     std::string_view store(std::string_view text)
     {
         if (text.size() > room) {
-            const std::size_t size = std::max(kArenaChunk, text.size());
+            const std::size_t size = std::max(kStringArenaChunk, text.size());
             chunks.emplace_back(new char[size]);
             next = chunks.back().get();
             room = size;

@@ -100,6 +100,9 @@ struct OperatorDetail {
     std::int64_t forwardThread = 0; ///< of a backward operator, as autograd counts threads
 };
 
+/// c10::DeviceType. ROCm counts as CUDA.
+inline constexpr int kCpuType = 0, kCudaType = 1;
+
 /// A block that came or went, as PyTorch's profiler tells of it (CPU allocations too).
 struct MemoryReading {
     enum class Kind : std::uint8_t { Change, OutOfMemory };
@@ -109,7 +112,7 @@ struct MemoryReading {
     std::int64_t bytes = 0; ///< rounded; below 0: it is freed. Of an out-of-memory: what was asked for
     std::int64_t totalAllocatedBytes = -1; ///< behind it, of this allocator; -1: not told. So is the next.
     std::int64_t totalReservedBytes = -1;
-    int deviceType = 0; ///< c10::DeviceType: 0 CPU, 1 CUDA and ROCm
+    int deviceType = kCpuType;
     int device = -1;
     LaneIndex lane = 0;
     Kind kind = Kind::Change;

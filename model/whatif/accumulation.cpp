@@ -52,14 +52,14 @@ enum class Fate : std::uint8_t {
 };
 
 /// A micro-step among asks.
-struct Stretch {
+struct StepRange {
     std::size_t first = 0, backward = 0, end = 0;
 };
 
 /// Does a micro-step several times.
 class Repeating {
 public:
-    Repeating(const ProgramRun& run, const Lives& lives, ProgramRun& out, const Stretch& here,
+    Repeating(const ProgramRun& run, const Lives& lives, ProgramRun& out, const StepRange& here,
         std::size_t nextFirst, std::size_t nextEnd, const Repeating* before)
         : m_run(run)
         , m_lives(lives)
@@ -303,7 +303,7 @@ private:
     const ProgramRun& m_run;
     const Lives& m_lives;
     ProgramRun& m_out;
-    Stretch m_here;
+    StepRange m_here;
     std::size_t m_nextFirst, m_nextEnd;
     std::vector<Birth> m_births;
     std::vector<std::size_t> m_carried; // births, by their offsets
@@ -402,7 +402,7 @@ ProgramRun Accumulation::accumulated(const ProgramRun& run, std::int64_t microSt
 {
     if (microSteps <= 1)
         return run;
-    std::vector<Stretch> stretches;
+    std::vector<StepRange> stretches;
     const auto placeOf = [&](EventIndex event) {
         return static_cast<std::size_t>(
             std::ranges::lower_bound(run.asks, event, {}, &ProgramRun::Ask::like) - run.asks.begin());
@@ -421,7 +421,7 @@ ProgramRun Accumulation::accumulated(const ProgramRun& run, std::int64_t microSt
     std::size_t at = 0;
     std::optional<Repeating> before;
     for (std::size_t i = 0; i < stretches.size(); ++i) {
-        const Stretch& here = stretches[i];
+        const StepRange& here = stretches[i];
         out.asks.insert(out.asks.end(), run.asks.begin() + static_cast<std::ptrdiff_t>(at),
             run.asks.begin() + static_cast<std::ptrdiff_t>(here.first));
         at = here.end;

@@ -15,7 +15,7 @@ namespace strata::model {
 namespace {
 
 /// A request or a free of a recording.
-struct Token {
+struct RunToken {
     EventIndex event = 0;
     std::uint32_t block = AlignedRuns::kNone; ///< row of what was born; of a request
     std::int64_t what = 0; ///< the same where events can be the same
@@ -61,10 +61,10 @@ private:
     std::unordered_map<std::uint32_t, std::int64_t> m_known;
 };
 
-std::vector<Token> tokensOf(const DeviceTrace& trace)
+std::vector<RunToken> runTokensOf(const DeviceTrace& trace)
 {
     const EventColumns& events = trace.events();
-    std::vector<Token> tokens;
+    std::vector<RunToken> tokens;
     for (std::size_t row = 0; row < events.action.size(); ++row) {
         const Action action = events.action[row];
         if (action != Action::Alloc && action != Action::FreeRequested && action != Action::FreeCompleted)
@@ -72,7 +72,7 @@ std::vector<Token> tokensOf(const DeviceTrace& trace)
         // Streams by the order of their first appearance: as handles they differ from run to run.
         const int kind = action == Action::Alloc ? 0 : action == Action::FreeRequested ? 1 : 2;
         const std::int64_t what = events.stream[row] * std::int64_t{ 4 } + kind;
-        Token token{ static_cast<EventIndex>(row), AlignedRuns::kNone, what, what };
+        RunToken token{ static_cast<EventIndex>(row), AlignedRuns::kNone, what, what };
         const BlockId block = events.block[row];
         if (action == Action::Alloc && block.valid() && !block.isOlder())
             token.block = static_cast<std::uint32_t>(block.row());
@@ -82,18 +82,18 @@ std::vector<Token> tokensOf(const DeviceTrace& trace)
 }
 
 /// Where requests are made, which only those need that differ.
-void addSites(const DeviceTrace& trace, std::vector<Token>& tokens)
+void addSites(const DeviceTrace& trace, std::vector<RunToken>& tokens)
 {
     Sites sites(trace.recording());
     const EventColumns& events = trace.events();
-    for (Token& token : tokens)
+    for (RunToken& token : tokens)
         if (const auto row = static_cast<std::size_t>(token.event); events.action[row] == Action::Alloc)
             token.site = token.what ^ sites.of(events.stack[row]);
 }
 
-using Tokens = std::span<const Token>;
+using Tokens = std::span<const RunToken>;
 
-bool same(const Token& a, const Token& b)
+bool same(const RunToken& a, const RunToken& b)
 {
     return a.what == b.what;
 }
@@ -105,7 +105,7 @@ void pair(Tokens first, Tokens second, AlignedRuns& runs)
             runs.other[first[i].block] = second[i].block;
 }
 
-std::vector<std::uint32_t> partnersBy(Tokens first, Tokens second, std::int64_t Token::*value)
+std::vector<std::uint32_t> partnersBy(Tokens first, Tokens second, std::int64_t RunToken::*value)
 {
     std::vector<std::int64_t> ones(first.size()), others(second.size());
     std::ranges::transform(first, ones.begin(), value);
@@ -116,13 +116,13 @@ std::vector<std::uint32_t> partnersBy(Tokens first, Tokens second, std::int64_t 
 void alignDiffering(Tokens first, Tokens second, AlignedRuns& runs)
 {
     // What is asked for at the same place of the program, unless places tell the two runs apart.
-    std::vector<std::uint32_t> partners = partnersBy(first, second, &Token::site);
+    std::vector<std::uint32_t> partners = partnersBy(first, second, &RunToken::site);
     const auto found = [](const std::vector<std::uint32_t>& all) {
         return std::ranges::count_if(all, [](std::uint32_t one) { return one != kNoPartner; });
     };
     constexpr std::ptrdiff_t kOfTen = 9;
     if (found(partners) < static_cast<std::ptrdiff_t>(std::min(first.size(), second.size())))
-        if (auto byKind = partnersBy(first, second, &Token::what);
+        if (auto byKind = partnersBy(first, second, &RunToken::what);
             10 * found(partners) < kOfTen * found(byKind))
             partners = std::move(byKind);
     for (std::size_t i = 0; i < partners.size(); ++i)
@@ -131,7 +131,7 @@ void alignDiffering(Tokens first, Tokens second, AlignedRuns& runs)
 }
 
 /// The first events of phases, in order; those of steps.
-std::vector<std::pair<Phase, EventIndex>> phasesOf(const TrainingSteps& steps)
+std::vector<std::pair<Phase, EventIndex>> phaseStartsOf(const TrainingSteps& steps)
 {
     std::vector<std::pair<Phase, EventIndex>> phases;
     for (const TrainingStep& step : steps.steps)
@@ -147,7 +147,7 @@ AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
 {
     AlignedRuns runs;
     runs.other.assign(first.blocks().bornCount(), AlignedRuns::kNone);
-    std::vector<Token> a = tokensOf(first), b = tokensOf(second);
+    std::vector<RunToken> a = runTokensOf(first), b = runTokensOf(second);
     runs.equal = std::ranges::equal(a, b, same);
     if (runs.equal) {
         pair(a, b, runs);
@@ -155,7 +155,7 @@ AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
     }
     addSites(first, a);
     addSites(second, b);
-    auto phasesA = phasesOf(firstSteps), phasesB = phasesOf(secondSteps);
+    auto phasesA = phaseStartsOf(firstSteps), phasesB = phaseStartsOf(secondSteps);
     const auto kind = [](const auto& phase) { return phase.first; };
     if (!std::ranges::equal(phasesA, phasesB, {}, kind, kind)) {
         phasesA.clear();
@@ -165,8 +165,8 @@ AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
     phasesB.emplace_back(Phase::Unknown, second.eventCount());
     auto beginA = a.begin(), beginB = b.begin();
     for (std::size_t i = 0; i < phasesA.size(); ++i) {
-        const auto endA = std::ranges::lower_bound(beginA, a.end(), phasesA[i].second, {}, &Token::event);
-        const auto endB = std::ranges::lower_bound(beginB, b.end(), phasesB[i].second, {}, &Token::event);
+        const auto endA = std::ranges::lower_bound(beginA, a.end(), phasesA[i].second, {}, &RunToken::event);
+        const auto endB = std::ranges::lower_bound(beginB, b.end(), phasesB[i].second, {}, &RunToken::event);
         alignDiffering(Tokens(beginA, endA), Tokens(beginB, endB), runs);
         beginA = endA;
         beginB = endB;

@@ -13,21 +13,21 @@ namespace strata::model {
 namespace {
 
 /// Events from `first` up to `end`.
-struct Stretch {
+struct AlignedRange {
     EventIndex first = 0, end = 0;
 };
 
 /// A request or a free.
-struct Token {
+struct StepToken {
     EventIndex event = 0;
     std::int64_t kind = 0; ///< what, and on which stream
     std::int64_t sized = 0; ///< the same, and how much
 };
 
-std::vector<Token> tokensOf(const DeviceTrace& trace, const Stretch& stretch)
+std::vector<StepToken> stepTokensOf(const DeviceTrace& trace, const AlignedRange& stretch)
 {
     const EventColumns& events = trace.events();
-    std::vector<Token> tokens;
+    std::vector<StepToken> tokens;
     for (EventIndex event = stretch.first; event < stretch.end; ++event) {
         const auto row = static_cast<std::size_t>(event);
         const Action action = events.action[row];
@@ -45,26 +45,27 @@ std::vector<Token> tokensOf(const DeviceTrace& trace, const Stretch& stretch)
     return tokens;
 }
 
-bool isAlloc(const DeviceTrace& trace, EventIndex event)
+bool isAllocEvent(const DeviceTrace& trace, EventIndex event)
 {
     return trace.events().action[static_cast<std::size_t>(event)] == Action::Alloc;
 }
 
 /// By tokens of `one`: that of the other.
 std::vector<std::uint32_t> partnersOf(
-    const DeviceTrace& trace, const std::vector<Token>& one, const std::vector<Token>& other)
+    const DeviceTrace& trace, const std::vector<StepToken>& one, const std::vector<StepToken>& other)
 {
-    const auto values = [](const std::vector<Token>& tokens, std::int64_t Token::*value) {
+    const auto values = [](const std::vector<StepToken>& tokens, std::int64_t StepToken::*value) {
         std::vector<std::int64_t> list(tokens.size());
         std::ranges::transform(tokens, list.begin(), value);
         return list;
     };
-    const std::vector<std::int64_t> kinds = values(one, &Token::kind), others = values(other, &Token::kind);
+    const std::vector<std::int64_t> kinds = values(one, &StepToken::kind),
+                                    others = values(other, &StepToken::kind);
     if (kinds == others)
         return commonPart(kinds, others);
     std::vector<std::uint32_t> partners
-        = commonPart(values(one, &Token::sized), values(other, &Token::sized));
-    const auto isRequest = [&](const Token& token) { return isAlloc(trace, token.event); };
+        = commonPart(values(one, &StepToken::sized), values(other, &StepToken::sized));
+    const auto isRequest = [&](const StepToken& token) { return isAllocEvent(trace, token.event); };
     std::int64_t found = 0;
     for (std::size_t i = 0; i < one.size(); ++i)
         found += partners[i] != kNoPartner && isRequest(one[i]) ? 1 : 0;
@@ -86,7 +87,7 @@ void dropOptimizer(Phases& phases, const Phases& other)
 }
 
 /// What a stretch does, phase by phase.
-Phases phasesOf(const TrainingSteps& steps, const Stretch& stretch)
+Phases phaseRangesOf(const TrainingSteps& steps, const AlignedRange& stretch)
 {
     Phases phases;
     for (const TrainingStep& step : steps.steps) {
@@ -102,21 +103,21 @@ Phases phasesOf(const TrainingSteps& steps, const Stretch& stretch)
 
 class Alignment {
 public:
-    Alignment(const DeviceTrace& trace, const TrainingSteps& steps, Stretch one)
+    Alignment(const DeviceTrace& trace, const TrainingSteps& steps, AlignedRange one)
         : m_trace(trace)
         , m_steps(steps)
         , m_one(one)
-        , m_phases(phasesOf(steps, one))
+        , m_phases(phaseRangesOf(steps, one))
         , m_firstBlock(static_cast<std::uint32_t>(allocsBefore(trace, one.first)))
         , m_blocks(static_cast<std::size_t>(allocsBefore(trace, one.end)) - m_firstBlock)
     {
     }
 
-    [[nodiscard]] AlignedStep with(const Stretch& other) const
+    [[nodiscard]] AlignedStep with(const AlignedRange& other) const
     {
         AlignedStep step{ m_firstBlock, std::vector<std::uint32_t>(m_blocks, AlignedStep::kNone), m_one.first,
             std::vector<EventIndex>(static_cast<std::size_t>(m_one.end - m_one.first) + 1, -1), 0 };
-        auto here = m_phases, phases = phasesOf(m_steps, other);
+        auto here = m_phases, phases = phaseRangesOf(m_steps, other);
         // An optimizer allocates in its first step, and may do so in no other.
         dropOptimizer(here, phases);
         dropOptimizer(phases, here);
@@ -127,7 +128,7 @@ public:
         while (same < most && here[here.size() - 1 - same].first == phases[phases.size() - 1 - same].first)
             ++same;
         const bool isAll = same == here.size() && same == phases.size();
-        Stretch from{ m_one.first, m_one.first }, to{ other.first, other.first };
+        AlignedRange from{ m_one.first, m_one.first }, to{ other.first, other.first };
         for (std::size_t left = isAll ? same - 1 : same; same > 0 && left > 0; --left) {
             from = { from.end, here[here.size() - left].second };
             to = { to.end, phases[phases.size() - left].second };
@@ -143,19 +144,19 @@ public:
     }
 
 private:
-    void align(const Stretch& from, const Stretch& to, AlignedStep& step) const
+    void align(const AlignedRange& from, const AlignedRange& to, AlignedStep& step) const
     {
-        const std::vector<Token> one = tokensOf(m_trace, from), other = tokensOf(m_trace, to);
+        const std::vector<StepToken> one = stepTokensOf(m_trace, from), other = stepTokensOf(m_trace, to);
         const std::vector<std::uint32_t> partners = partnersOf(m_trace, one, other);
         const EventColumns& events = m_trace.events();
         std::vector<bool> isPartner(other.size());
         for (std::size_t i = 0; i < one.size(); ++i) {
             if (partners[i] == kNoPartner)
                 continue;
-            const Token& partner = other[partners[i]];
+            const StepToken& partner = other[partners[i]];
             isPartner[partners[i]] = true;
             step.places[static_cast<std::size_t>(one[i].event - m_one.first)] = partner.event;
-            if (!isAlloc(m_trace, one[i].event))
+            if (!isAllocEvent(m_trace, one[i].event))
                 continue;
             const BlockId block = events.block[static_cast<std::size_t>(one[i].event)];
             const BlockId there = events.block[static_cast<std::size_t>(partner.event)];
@@ -163,7 +164,7 @@ private:
                 step.blocks[block.row() - m_firstBlock] = static_cast<std::uint32_t>(there.row());
         }
         for (std::size_t i = 0; i < other.size(); ++i)
-            if (!isPartner[i] && isAlloc(m_trace, other[i].event)
+            if (!isPartner[i] && isAllocEvent(m_trace, other[i].event)
                 && m_steps.phaseAt(other[i].event) != Phase::Optimizer)
                 step.strays.push_back(other[i].event);
         // What stands at the end of a phase stands there in the other, too.
@@ -174,14 +175,14 @@ private:
 
     const DeviceTrace& m_trace;
     const TrainingSteps& m_steps;
-    Stretch m_one;
+    AlignedRange m_one;
     Phases m_phases;
     std::uint32_t m_firstBlock;
     std::size_t m_blocks;
 };
 
 /// A first step without what comes before it.
-Stretch firstStep(const TrainingSteps& steps, EventIndex end)
+AlignedRange firstStep(const TrainingSteps& steps, EventIndex end)
 {
     const TrainingStep* const step = end > 0 ? steps.at(end - 1) : nullptr;
     return { step != nullptr ? std::min(step->first, end) : 0, end };

@@ -15,7 +15,7 @@ namespace strata::model {
 namespace {
 
 /// Of that kind, in a scenario; the last one counts. nullptr: none.
-const Change* lastOf(const Scenario& scenario, Change::Kind kind)
+const Change* lastChangeOf(const Scenario& scenario, Change::Kind kind)
 {
     const Change* last = nullptr;
     for (const Change& change : scenario.changes)
@@ -64,7 +64,7 @@ Scenario withChange(Scenario asked, const Change& change)
 /// Whether a change of the program adds something to what is asked for.
 bool addsTo(const Scenario& asked, const Change& change)
 {
-    const Change* const same = lastOf(asked, change.kind);
+    const Change* const same = lastChangeOf(asked, change.kind);
     if (change.kind == Change::Kind::Checkpoint || change.kind == Change::Kind::ZeroGrad)
         return same == nullptr;
     if (change.kind == Change::Kind::Offload)
@@ -92,7 +92,7 @@ std::vector<Alternative> alternativesOnTop(
         with.settings = settings;
         add({ .changes = {}, .settings = settings, .capacityBytes = {} }, std::move(with));
     };
-    const bool asksBatch = lastOf(asked, Change::Kind::Batch) != nullptr;
+    const bool asksBatch = lastChangeOf(asked, Change::Kind::Batch) != nullptr;
     if (asksBatch && run.batchItems && run.steps != nullptr && !run.steps->steps.empty())
         std::ranges::for_each(batchesOnTop(run, asked), addChange);
     for (const Scenario& single : singles) {

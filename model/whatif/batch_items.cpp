@@ -20,7 +20,7 @@ struct Shaped {
     std::set<std::int64_t> flattened; ///< what their first dimensions come to, taken together
 };
 
-void take(const TensorInput& tensor, std::map<std::int64_t, Shaped>& inputs)
+void takeInput(const TensorInput& tensor, std::map<std::int64_t, Shaped>& inputs)
 {
     if (tensor.sizes.empty() || tensor.sizes.front() < 1 || tensor.bytes() > 0x1p60)
         return;
@@ -81,7 +81,7 @@ std::optional<std::int64_t> batchItemsOf(
         for (const OperatorArgument& argument : read->arguments)
             for (const TensorInput& tensor : argument.tensors)
                 if (tensor.type.bytes > 0)
-                    take(tensor, inputs);
+                    takeInput(tensor, inputs);
     }
     // What all inputs can be made of, and most of them begin with.
     std::map<std::int64_t, std::size_t> votes;

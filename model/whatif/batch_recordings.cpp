@@ -26,7 +26,7 @@ struct Fitted {
 constexpr std::int64_t kLargestBlock = std::int64_t{ 1 } << 45; ///< 32 TiB: sums of many fit
 
 /// The line through two samples; nothing where it has no whole bytes, or none above 0.
-std::optional<std::int64_t> lineAt(const Sample& a, const Sample& b, std::int64_t items)
+std::optional<std::int64_t> lineThroughSamples(const Sample& a, const Sample& b, std::int64_t items)
 {
     const auto isSize
         = [](const Sample& sample) { return sample.bytes > 0 && sample.bytes <= kLargestBlock; };
@@ -125,9 +125,9 @@ Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth g
     if (const auto square = squareAt(samples, items))
         return known(*square, BlockRule::Squared);
     const Sample &a = samples[0], &b = samples[1];
-    const auto line = lineAt(a, b, items);
+    const auto line = lineThroughSamples(a, b, items);
     const bool isLine = line && std::ranges::all_of(samples, [&](const Sample& sample) {
-        return lineAt(a, b, sample.items) == sample.bytes;
+        return lineThroughSamples(a, b, sample.items) == sample.bytes;
     });
     return isLine && !(growth == BatchGrowth::Powers && isSteep(a, b)) ? known(*line, BlockRule::Linear)
                                                                        : bentAt(a, b, items, growth);

@@ -158,7 +158,7 @@ constexpr std::string_view kOperators =
     "xlogy xlogy_ zero zero_ zeros zeros_like ";
 // clang-format on
 
-std::vector<std::string_view> listed()
+std::vector<std::string_view> listedOperators()
 {
     std::vector<std::string_view> names;
     for (std::size_t at = 0; at < kOperators.size();) {
@@ -173,7 +173,7 @@ std::vector<std::string_view> listed()
 
 bool isCallable(std::string_view overload)
 {
-    static const std::vector<std::string_view> names = listed();
+    static const std::vector<std::string_view> names = listedOperators();
     constexpr std::string_view kSpace = "aten::";
     if (!overload.starts_with(kSpace))
         return false;

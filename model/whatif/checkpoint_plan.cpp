@@ -3,6 +3,7 @@
 
 #include "model/whatif/plan_candidates.h"
 #include "model/whatif/plan_search.h"
+#include "model/whatif/rewrites.h"
 #include "model/whatif/run_replay.h"
 
 #include <algorithm>
@@ -23,11 +24,6 @@ Change checkpointOf(const PlanModule& module)
     change.value = "path:" + module.path;
     change.text = "checkpoint=" + change.value;
     return change;
-}
-
-bool changes(const Scenario& scenario, Change::Kind kind)
-{
-    return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
 }
 
 class Planning {

@@ -35,7 +35,7 @@ bool findRegions(const CheckpointRegions& regions, const std::vector<ModuleChoic
     return matches;
 }
 
-Result<RunEdits> editsOf(const DeviceTrace& trace, const TrainingSteps& steps,
+Result<RunEdits> moduleEditsOf(const DeviceTrace& trace, const TrainingSteps& steps,
     const CheckpointRegions& regions, const std::vector<CheckpointRegion>& chosen)
 {
     if (chosen.empty())
@@ -60,7 +60,7 @@ Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& ste
                 return trace.blocks().birth(BlockId::born(hold->block)) >= window.enters.event;
             }))
             chosen.push_back(std::move(region));
-    auto edits = editsOf(trace, steps, regions, chosen);
+    auto edits = moduleEditsOf(trace, steps, regions, chosen);
     if (edits) {
         edits->isGuessed = true;
         edits->isUnclear = !isClear;
@@ -96,7 +96,7 @@ Result<RunEdits> checkpointEdits(
     std::vector<CheckpointRegion> chosen;
     if (!findRegions(*regions, choices, strings, chosen))
         return noSuchModule(regions->owners(), strings);
-    return editsOf(trace, steps, *regions, chosen);
+    return moduleEditsOf(trace, steps, *regions, chosen);
 }
 
 std::optional<std::int64_t> recomputeNs(const DeviceTrace& trace, const std::vector<ModuleChoice>& choices)

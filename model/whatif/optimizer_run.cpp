@@ -8,9 +8,9 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoRequestBlock = std::numeric_limits<std::uint32_t>::max();
 
-std::int64_t bytesOf(const OptimizerAsk& ask, const OptimizerParameter& parameter)
+std::int64_t requestBytesOf(const OptimizerAsk& ask, const OptimizerParameter& parameter)
 {
     constexpr std::int64_t kFloat32 = 4, kElementsOfScale = 256;
     switch (ask.size) {
@@ -38,7 +38,7 @@ OptimizerRun::OptimizerRun(const OptimizerTemplate& made, std::vector<OptimizerP
     , m_least(least)
     , m_once(made.slots)
     , m_steps(m_parameters.size())
-    , m_live(m_parameters.size() * made.slots, kNoBlock)
+    , m_live(m_parameters.size() * made.slots, kNoRequestBlock)
 {
 }
 
@@ -160,14 +160,14 @@ void OptimizerRun::loop(const OptimizerLoop& loop, const Indices& all, std::vect
             if (ask.alloc) {
                 if (!applies(ask, index))
                     continue;
-                const std::int64_t bytes = bytesOf(ask, m_parameters[index]);
+                const std::int64_t bytes = requestBytesOf(ask, m_parameters[index]);
                 if (bytes == 0) // for which nobody asks the allocator
                     continue;
                 live = m_blocks++;
                 events.push_back({ true, bytes, live, index, ask.size });
-            } else if (live != kNoBlock) {
+            } else if (live != kNoRequestBlock) {
                 events.push_back({ false, 0, live });
-                live = kNoBlock;
+                live = kNoRequestBlock;
             }
         }
     }

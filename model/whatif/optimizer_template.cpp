@@ -22,7 +22,7 @@ constexpr std::string_view kInBackward = "in_backward";
 constexpr std::string_view kWeightDecay = "weight_decay";
 constexpr std::string_view kPaged = "is_paged";
 
-std::string lower(std::string_view text)
+std::string loweredText(std::string_view text)
 {
     std::string out(text);
     std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -158,7 +158,7 @@ std::optional<std::string> valueOf(std::string_view text, std::string_view stand
     return standing == "number" ? "number" : value == 0 ? "zero" : "nonzero";
 }
 
-std::string listed(const std::vector<std::string>& names)
+std::string listedNames(const std::vector<std::string>& names)
 {
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -167,7 +167,7 @@ std::string listed(const std::vector<std::string>& names)
 }
 
 /// "SGD", {"momentum=0.9", ...}
-std::vector<std::string> partsOf(std::string_view value)
+std::vector<std::string> valuePartsOf(std::string_view value)
 {
     std::vector<std::string> parts;
     for (std::size_t at = 0; at <= value.size();) {
@@ -283,7 +283,7 @@ std::string OptimizerTemplates::names() const
     std::vector<std::string> ofTorch, others;
     for (const auto& [name, known] : m_classes)
         (known.package.empty() ? ofTorch : others).push_back(name);
-    return listed(ofTorch) + ", and of bitsandbytes " + listed(others);
+    return listedNames(ofTorch) + ", and of bitsandbytes " + listedNames(others);
 }
 
 Failure OptimizerTemplates::refuse(const Untold& untold) const
@@ -320,12 +320,12 @@ const OptimizerTemplate* OptimizerTemplates::variant(const Class& known, Options
 
 Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
 {
-    const std::vector<std::string> parts = partsOf(value);
+    const std::vector<std::string> parts = valuePartsOf(value);
     const auto named = std::ranges::find_if(
-        m_classes, [&](const auto& each) { return lower(each.first) == lower(parts.front()); });
+        m_classes, [&](const auto& each) { return loweredText(each.first) == loweredText(parts.front()); });
     if (named == m_classes.end()) {
-        const auto untold = std::ranges::find_if(
-            m_untold, [&](const Untold& each) { return lower(each.name) == lower(parts.front()); });
+        const auto untold = std::ranges::find_if(m_untold,
+            [&](const Untold& each) { return loweredText(each.name) == loweredText(parts.front()); });
         if (untold != m_untold.end())
             return refuse(*untold);
         return fail(Error::Kind::Usage,
@@ -355,7 +355,7 @@ Result<OptimizerChoice> OptimizerTemplates::find(std::string_view value) const
                 options.push_back(each);
             options.emplace_back(kInBackward);
             return fail(Error::Kind::Usage, say("%1 has no option '%2' that is known", name, option),
-                say("known are %1", listed(options)));
+                say("known are %1", listedNames(options)));
         }
         const auto word
             = equals == part->npos ? std::nullopt : valueOf(part->substr(equals + 1), standing->second);

@@ -9,7 +9,7 @@ namespace strata::model {
 namespace {
 
 /// As a literal of Python.
-std::string quoted(std::string_view text)
+std::string pythonText(std::string_view text)
 {
     std::string out = "\"";
     for (const char c : text) {
@@ -42,7 +42,7 @@ std::string variableOf(std::string_view root)
 
 std::string checkpointLine(const NamedModule& module)
 {
-    return "checkpointed(" + variableOf(module.root) + ".get_submodule(" + quoted(module.path) + "))";
+    return "checkpointed(" + variableOf(module.root) + ".get_submodule(" + pythonText(module.path) + "))";
 }
 
 std::string checkpointCode(const std::vector<NamedModule>& modules)

@@ -105,7 +105,7 @@ ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)
     return run;
 }
 
-PeakFigures lower(const PeakFigures& a, const PeakFigures& b)
+PeakFigures lowerFigures(const PeakFigures& a, const PeakFigures& b)
 {
     return { std::min(a.requestedBytesPeak, b.requestedBytesPeak),
         std::min(a.allocatedBytesPeak, b.allocatedBytesPeak),
@@ -119,7 +119,7 @@ PeakFigures higher(const PeakFigures& a, const PeakFigures& b)
         std::max(a.reservedBytesPeak, b.reservedBytesPeak) };
 }
 
-void take(Prediction& prediction, const ReplayedRun& came)
+void takeReplay(Prediction& prediction, const ReplayedRun& came)
 {
     prediction.predicted = came.likely;
     prediction.least = came.least;
@@ -154,7 +154,7 @@ Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenar
     const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
         if (!other)
             return Failure(other.error());
-        came->least = lower(came->least, other->least);
+        came->least = lowerFigures(came->least, other->least);
         came->most = higher(came->most, other->most);
         came->mayRunOutOfMemory |= other->outOfMemoryEvent && !came->outOfMemoryEvent;
         return {};
@@ -206,7 +206,7 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto came = replayBetween(runs.front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
-    prediction.least = lower(prediction.least, came->least);
+    prediction.least = lowerFigures(prediction.least, came->least);
     prediction.most = higher(prediction.most, came->most);
     prediction.mayRunOutOfMemory
         |= !prediction.runsOutOfMemory && (came->outOfMemoryEvent || came->mayRunOutOfMemory);
@@ -232,7 +232,7 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     const auto came = replayBetween(sorted->front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
-    take(prediction, *came);
+    takeReplay(prediction, *came);
     prediction.run = std::make_shared<ProgramRun>(
         rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely)));
     prediction.recording = static_cast<std::size_t>(
@@ -285,7 +285,7 @@ Result<Prediction> predictItself(
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());
-        take(prediction, *came);
+        takeReplay(prediction, *came);
         prediction.run = std::make_shared<ProgramRun>(rewrites->of(programRunOf(*run.trace)));
         weighRewrites(prediction, scenario, *rewrites);
         return prediction;
@@ -303,7 +303,7 @@ Result<Prediction> predictItself(
     const auto came = RunReplay(run, scenario, progress).ofItself();
     if (!came)
         return Failure(came.error());
-    take(prediction, *came);
+    takeReplay(prediction, *came);
     if (unchanged && !run.report->exact())
         prediction.reason = say("an estimate: %1", run.report->reason());
     return prediction;

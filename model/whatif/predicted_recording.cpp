@@ -100,9 +100,9 @@ private:
 };
 
 /// Writes what a replay told into a recording.
-class Writer {
+class PredictedWriter {
 public:
-    Writer(const DeviceTrace& recorded, const ProgramRun& run, const ToldRun& told, Recording& to)
+    PredictedWriter(const DeviceTrace& recorded, const ProgramRun& run, const ToldRun& told, Recording& to)
         : m_recorded(recorded)
         , m_run(run)
         , m_told(told)
@@ -402,7 +402,7 @@ Result<std::unique_ptr<Recording>> predictedRecording(
         = conditionsOf(recorded, scenario, run == nullptr ? nullptr : run->optimizers.get());
     Recording& to = *made;
     const ProgramRun itself = run == nullptr ? programRunOf(trace) : ProgramRun{};
-    Writer writer(trace, run == nullptr ? itself : *run, *told, to);
+    PredictedWriter writer(trace, run == nullptr ? itself : *run, *told, to);
     DeviceRecording& device = to.devices.emplace_back();
     device.device = trace.device();
     writer.writeEvents(device);

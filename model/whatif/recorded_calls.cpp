@@ -25,7 +25,7 @@ namespace strata::model {
 namespace {
 
 using nlohmann::json;
-using Kind = CallList::Kind;
+using ListedKind = CallList::Kind;
 
 constexpr std::int64_t kMostBytes = std::int64_t{ 1 } << 42; ///< of a tensor: more than any card has
 constexpr std::int64_t kMostHostBytes = std::int64_t{ 1 } << 32; ///< of all tensors of the host together
@@ -74,9 +74,9 @@ std::optional<std::int64_t> extentOf(std::span<const std::int64_t> sizes,
     return isEmpty ? 0 : (last + 1) * bytes;
 }
 
-class Writer {
+class CallWriter {
 public:
-    Writer(const DeviceTrace& trace, const CallList& list, EventIndex firstStep)
+    CallWriter(const DeviceTrace& trace, const CallList& list, EventIndex firstStep)
         : m_trace(trace)
         , m_list(list)
         , m_firstStep(std::min(firstStep, list.beginEvent))
@@ -120,7 +120,8 @@ public:
             json& batch = document["batch"];
             batch = { { "before", asked.itemsBefore }, { "after", asked.itemsAfter },
                 { "with", { { "items", with.items } } } };
-            if (const auto added = Writer(*with.trace, *with.list, with.firstStep).addParts(batch["with"]);
+            if (const auto added
+                = CallWriter(*with.trace, *with.list, with.firstStep).addParts(batch["with"]);
                 !added)
                 return Failure(added.error());
         }
@@ -145,7 +146,7 @@ private:
     [[nodiscard]] bool tellsModules() const
     {
         return std::ranges::any_of(
-            m_list.rows, [](const CallList::Row& row) { return row.kind == Kind::Enters; });
+            m_list.rows, [](const CallList::Row& row) { return row.kind == ListedKind::Enters; });
     }
     [[nodiscard]] std::int64_t firstRow(EventIndex begin) const
     {
@@ -185,7 +186,7 @@ private:
         const auto add = [&](const auto& isChosen) {
             std::size_t place = 0, added = 0; // rows of kinds that are not known are left out
             for (const CallList::Row& row : m_list.rows) {
-                if (row.kind == Kind::Enters && isChosen(row)) {
+                if (row.kind == ListedKind::Enters && isChosen(row)) {
                     places.insert(place);
                     ++added;
                 }
@@ -214,7 +215,7 @@ private:
         const std::string name = text(row.name), detail = text(row.detail);
         json values;
         switch (row.kind) {
-        case Kind::Call: {
+        case ListedKind::Call: {
             if (!isCallable(name))
                 return refuse(
                     say("its calls have %1, which is not on the list of those that are called again",
@@ -225,23 +226,23 @@ private:
                 return refuse(say("the arguments of %1 in its calls are damaged", name));
             break;
         }
-        case Kind::Backward:
+        case ListedKind::Backward:
             values = json::parse(detail, nullptr, false);
             if (!checkBackward(values, row.takes))
                 return refuse(say("where its calls go backward is damaged"));
             break;
-        case Kind::Autocast:
+        case ListedKind::Autocast:
             values = detail;
             break;
-        case Kind::Gone:
+        case ListedKind::Gone:
             if (row.takes != 1)
                 return refuse(say("where its calls let go of a tensor is damaged"));
             break;
-        case Kind::Enters:
-        case Kind::Leaves:
-        case Kind::BackwardEnds:
-        case Kind::AutocastEnds:
-        case Kind::Known:
+        case ListedKind::Enters:
+        case ListedKind::Leaves:
+        case ListedKind::BackwardEnds:
+        case ListedKind::AutocastEnds:
+        case ListedKind::Known:
             break;
         default:
             return {}; // of a newer Strata
@@ -447,7 +448,7 @@ bool isToldByCalls(const Change& change)
 Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
     std::span<const Change> changes, EventIndex firstStep, const CallsAsked& asked)
 {
-    return Writer(trace, list, firstStep).write(changes, asked);
+    return CallWriter(trace, list, firstStep).write(changes, asked);
 }
 
 EventIndex firstStepOf(const RecordedRun& run)
@@ -472,7 +473,7 @@ EventIndex stepWithinCalls(const RecordedRun& run)
 
 namespace {
 
-bool isNumber(const json& value)
+bool isJsonNumber(const json& value)
 {
     return value.is_number_unsigned() && value <= std::numeric_limits<std::uint32_t>::max();
 }
@@ -480,14 +481,14 @@ bool isNumber(const json& value)
 bool arePairs(const json& value)
 {
     return value.is_array() && std::ranges::all_of(value, [](const json& pair) {
-        return pair.is_array() && pair.size() == 2 && std::ranges::all_of(pair, isNumber);
+        return pair.is_array() && pair.size() == 2 && std::ranges::all_of(pair, isJsonNumber);
     });
 }
 
 bool isEarlier(const json& value)
 {
-    return value.is_array() && value.size() == 5 && isNumber(value[0]) && isNumber(value[1])
-        && isNumber(value[2]) && arePairs(value[3]) && arePairs(value[4]);
+    return value.is_array() && value.size() == 5 && isJsonNumber(value[0]) && isJsonNumber(value[1])
+        && isJsonNumber(value[2]) && arePairs(value[3]) && arePairs(value[4]);
 }
 
 } // namespace
@@ -499,10 +500,11 @@ Result<CallsLearnt> callsLearnt(const std::string& path)
     CallsLearnt learnt;
     const bool isTold = told.is_object() && told.contains("follow") && told["follow"].is_array()
         && told.contains("casts") && told["casts"].is_boolean()
-        && std::ranges::all_of(told["follow"], isNumber) && told.contains("open") && told["open"].is_array()
-        && std::ranges::all_of(told["open"], isNumber) && told.contains("others")
-        && told["others"].is_number_unsigned() && told["others"] <= kMostBytes && told.contains("earlier")
-        && told["earlier"].is_array() && std::ranges::all_of(told["earlier"], isEarlier);
+        && std::ranges::all_of(told["follow"], isJsonNumber) && told.contains("open")
+        && told["open"].is_array() && std::ranges::all_of(told["open"], isJsonNumber)
+        && told.contains("others") && told["others"].is_number_unsigned() && told["others"] <= kMostBytes
+        && told.contains("earlier") && told["earlier"].is_array()
+        && std::ranges::all_of(told["earlier"], isEarlier);
     if (!isTold)
         return fail(Error::Kind::NotFound, say("what a trial of the calls told cannot be read: %1", path));
     learnt.follow = told["follow"].get<std::vector<std::uint32_t>>();

@@ -17,9 +17,9 @@ namespace strata::model {
 
 namespace {
 
-using Window = StepOwners::Window;
+using CallWindow = StepOwners::Window;
 
-bool isAlloc(const DeviceTrace& trace, EventIndex event)
+bool isAllocation(const DeviceTrace& trace, EventIndex event)
 {
     const auto row = static_cast<std::size_t>(event);
     const BlockId block = trace.events().block[row];
@@ -34,20 +34,20 @@ bool isRecomputed(const DeviceTrace& trace, EventIndex event)
 }
 
 /// Rows of the blocks that are born while a module runs.
-std::vector<std::uint32_t> bornIn(const DeviceTrace& trace, const Window& window)
+std::vector<std::uint32_t> bornIn(const DeviceTrace& trace, const CallWindow& window)
 {
     std::vector<std::uint32_t> born;
     for (EventIndex event = window.enters.event; event < window.leaves.event; ++event)
-        if (isAlloc(trace, event))
+        if (isAllocation(trace, event))
             born.push_back(
                 static_cast<std::uint32_t>(trace.events().block[static_cast<std::size_t>(event)].row()));
     return born;
 }
 
-bool runsAgain(const DeviceTrace& trace, const Window& window)
+bool runsAgain(const DeviceTrace& trace, const CallWindow& window)
 {
     for (EventIndex event = window.enters.event; event < window.leaves.event; ++event)
-        if (isAlloc(trace, event))
+        if (isAllocation(trace, event))
             return isRecomputed(trace, event);
     return false;
 }
@@ -56,9 +56,9 @@ bool runsAgain(const DeviceTrace& trace, const Window& window)
 std::vector<ForwardAgain> forwardsAgain(const DeviceTrace& trace, const StepOwners& owners)
 {
     std::vector<ForwardAgain> forwards;
-    std::map<std::pair<StringId, StringId>, std::vector<const Window*>> firsts;
+    std::map<std::pair<StringId, StringId>, std::vector<const CallWindow*>> firsts;
     DeepMoment outer; // until then a module runs again
-    for (const Window& window : owners.windows) {
+    for (const CallWindow& window : owners.windows) {
         if (window.enters < outer)
             continue;
         auto& before = firsts[{ window.path, window.type }];
@@ -178,7 +178,7 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     const std::set<std::uint32_t> removed(edits.removed.begin(), edits.removed.end());
     bool isMore = false;
     for (EventIndex event = step->deep->beginEvent; event < step->deep->endEvent && !isMore; ++event)
-        isMore = isAlloc(trace, event) && isRecomputed(trace, event)
+        isMore = isAllocation(trace, event) && isRecomputed(trace, event)
             && !removed.contains(
                 static_cast<std::uint32_t>(trace.events().block[static_cast<std::size_t>(event)].row()));
     if (isMore)

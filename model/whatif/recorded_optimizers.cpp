@@ -31,7 +31,7 @@ std::int64_t itemBytes(std::string_view type)
     return found == known.end() ? 0 : found->second;
 }
 
-constexpr std::int64_t kMostElements = std::int64_t{ 1 } << 48; // of a parameter: sums of them fit
+constexpr std::int64_t kMostParameterElements = std::int64_t{ 1 } << 48; // of a parameter: sums of them fit
 constexpr std::size_t kMostUpdates = 4 << 20; // steps times parameters: what they do is held in memory
 
 /// What listings tell of one optimizer, as they are read.
@@ -159,7 +159,7 @@ private:
         if (bytes == 0)
             return refuse(say("%1 is of type %2, with which no template was tried",
                 m_recording.strings[row.name], m_recording.strings[row.dtype]));
-        if (row.elements < 0 || row.elements > kMostElements)
+        if (row.elements < 0 || row.elements > kMostParameterElements)
             return refuse(say("the size of %1 is beyond all measure", m_recording.strings[row.name]));
         told.optimizer.parameters[index] = { row.elements, row.elements * bytes, row.dtype.value };
         return {};

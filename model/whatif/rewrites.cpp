@@ -34,7 +34,7 @@ bool isOnHost(const Scenario& scenario, bool isOfOptimizer)
 }
 
 /// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
-Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
+Result<RunEdits> checkpointEditsOf(const RecordedRun& run, const Scenario& scenario)
 {
     const CheckpointChoices asked(scenario);
     const auto& [choices, takesAway] = asked;
@@ -255,7 +255,7 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
         return Failure(together.error());
     if (const auto rewritten = rewriteLines(run, scenario, rewrites); !rewritten)
         return Failure(rewritten.error());
-    auto edits = editsOf(run, scenario);
+    auto edits = checkpointEditsOf(run, scenario);
     if (!edits)
         return Failure(edits.error());
     rewrites.checkpoints = std::move(*edits);

@@ -21,7 +21,8 @@ using Kind = wire::RoleKind;
 
 constexpr std::size_t kMostWindows = 20000; // paths of modules, of which each is held against others
 constexpr std::size_t kMostPairs = 64 << 20; // of them and parameters
-constexpr std::int64_t kMostElements = std::int64_t{ 1 } << 40; // of a parameter: with their padding they fit
+constexpr std::int64_t kMostUnitElements = std::int64_t{ 1 }
+    << 40; // of a parameter: with their padding they fit
 
 std::string_view parentOf(std::string_view path)
 {
@@ -29,14 +30,14 @@ std::string_view parentOf(std::string_view path)
     return dot == path.npos ? std::string_view() : path.substr(0, dot);
 }
 
-std::string_view lastOf(std::string_view path)
+std::string_view lastPartOf(std::string_view path)
 {
     const std::size_t dot = path.rfind('.');
     return dot == path.npos ? path : path.substr(dot + 1);
 }
 
 /// As those of lists are called.
-bool isNumber(std::string_view text)
+bool isIndex(std::string_view text)
 {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -49,7 +50,7 @@ bool isWithin(std::string_view name, std::string_view path)
 /// "head.bias", and of a recurrent layer "rnn.bias_ih_l0".
 bool isBias(std::string_view name)
 {
-    return name.ends_with("bias") || lastOf(name).starts_with("bias_");
+    return name.ends_with("bias") || lastPartOf(name).starts_with("bias_");
 }
 
 /// Tokens and positions that stand for all items of a batch, as vision models have them: (1, n, width).
@@ -92,14 +93,14 @@ void findRows(std::vector<ShardedParameter>& parameters, const StringTable& stri
         if (known[i])
             continue;
         ShardedParameter& parameter = parameters[i];
-        if (isBroadcast(lastOf(strings[parameter.name]))) {
+        if (isBroadcast(lastPartOf(strings[parameter.name]))) {
             parameter.rows = 1;
             continue;
         }
         const bool beforeNorm = i + 1 < parameters.size() && known[i + 1]
             && parameters[i + 1].rows == parameters[i + 1].elements
             && fits(parameter, parameters[i + 1].elements) && parameters[i + 1].elements < parameter.elements;
-        const bool isLayers = lastOf(strings[parameter.name]) == "weight";
+        const bool isLayers = lastPartOf(strings[parameter.name]) == "weight";
         if (beforeNorm && isLayers && (most == vectors.end() || parameters[i + 1].elements != most->first))
             parameter.rows = parameters[i + 1].elements;
         else if (most != vectors.end() && fits(parameter, most->first) && parameter.elements > most->first)
@@ -148,7 +149,7 @@ private:
         for (const ListedTensors::Placed& placed : tensors.all()) {
             const RoleListing& listing = tensors.listing(placed);
             if (listing.kind != Kind::Parameter || placed.block.isOlder() || listing.elements <= 0
-                || listing.elements > kMostElements)
+                || listing.elements > kMostUnitElements)
                 continue;
             const auto block = static_cast<std::uint32_t>(placed.block.row());
             const std::int64_t bytes = m_run.trace->blocks().requestedBytes[placed.block];
@@ -251,7 +252,7 @@ private:
         for (const auto& [path, windows] : m_windows) {
             if (path == root || !hasParameters(path))
                 continue;
-            const bool chosen = wanted.empty() ? isNumber(lastOf(path))
+            const bool chosen = wanted.empty() ? isIndex(lastPartOf(path))
                     && siblings[{ parentOf(path), typeOf(windows) }] > 1 && isMoreThanALayer(path)
                                                : std::ranges::any_of(wanted, [&](const ModuleChoice& each) {
                                                      return each.matches(path, typeOf(windows));

@@ -29,7 +29,7 @@ std::optional<bool> truthOf(std::string_view text)
 }
 
 /// KEY=VALUE of `sharding`. False: it has no such one.
-bool take(Sharding& sharding, std::string_view key, std::string_view value)
+bool takeSetting(Sharding& sharding, std::string_view key, std::string_view value)
 {
     if (sharding.kind != Sharding::Kind::Fsdp) {
         if (key == "gradient_as_bucket_view") {
@@ -76,7 +76,8 @@ Result<Sharding> Sharding::parse(Kind kind, std::string_view text)
         const std::size_t next = text.find(',', at + 1);
         const std::string_view option = text.substr(at + 1, next == text.npos ? next : next - at - 1);
         const std::size_t equals = option.find('=');
-        if (equals == option.npos || !take(sharding, option.substr(0, equals), option.substr(equals + 1)))
+        if (equals == option.npos
+            || !takeSetting(sharding, option.substr(0, equals), option.substr(equals + 1)))
             return fail(Error::Kind::Usage, say("'%1' is no option of how a training is spread", option),
                 kind == Kind::Fsdp
                     ? say("there are reshard_after_forward=True or False, offload=True or False, and "

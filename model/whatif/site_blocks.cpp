@@ -54,7 +54,7 @@ bool isFile(std::string_view file, std::string_view lowerCase)
 }
 
 /// By stack: the narrowest that the text is of it.
-std::vector<Part> partsOf(const Recording& recording, const std::string& text)
+std::vector<Part> textPartsOf(const Recording& recording, const std::string& text)
 {
     const std::string wanted = lowered(text);
     const auto line = lineOf(wanted);
@@ -155,7 +155,7 @@ Result<SiteBlocks> blocksOfSite(const RecordedRun& run, std::string_view site)
     rest.line.reset();
     rest.sites.clear();
     const BlockMatcher matchesRest(trace, rest); // but for stacks
-    const std::vector<Part> parts = byText ? partsOf(recording, text) : std::vector<Part>();
+    const std::vector<Part> parts = byText ? textPartsOf(recording, text) : std::vector<Part>();
     const auto partOf = [&](BlockId block) {
         const std::size_t stack = trace.blocks().stack[block].index();
         return stack < parts.size() ? parts[stack] : Part::Nothing;

@@ -22,7 +22,7 @@ void extend(std::optional<DeepMoment>& until, const DeepMoment& moment)
 }
 
 /// Of a tensor that is saved; below 0: not told, or beyond all measure.
-std::int64_t bytesOf(const DeepStep::Row& row, std::string_view type)
+std::int64_t rowBytesOf(const DeepStep::Row& row, std::string_view type)
 {
     constexpr std::uint64_t kMostElements = std::uint64_t{ 1 } << 48;
     const std::int64_t each = elementTypeOf(type).bytes;
@@ -211,7 +211,7 @@ private:
         if (const auto refs = m_step.refsOf(row); !refs.empty()) {
             const DeepStep::Tensor& tensor = m_step.tensors[refs.front()];
             hold.block = m_live.at(tensor.address);
-            hold.bytes = bytesOf(
+            hold.bytes = rowBytesOf(
                 row, tensor.type.valid() ? m_trace.recording().strings[tensor.type] : std::string_view());
         }
         m_holds[row.saved] = static_cast<std::uint32_t>(m_owners.holds.size());

@@ -168,7 +168,7 @@ std::optional<Steps> stepsOf(const RecordedRun& run)
 }
 
 /// A time with so many items, from those of recordings: the line through the nearest two.
-std::optional<std::int64_t> lineAt(
+std::optional<std::int64_t> lineThroughTimes(
     std::vector<std::pair<std::int64_t, std::int64_t>> told, std::int64_t items)
 {
     std::ranges::stable_sort(told, {}, [&](const auto& one) { return std::abs(one.first - items); });
@@ -225,7 +225,7 @@ private:
             if (const auto steps = run.batchItems ? stepsOf(run) : std::nullopt;
                 steps && steps->times == m_recorded.times)
                 told.emplace_back(*run.batchItems, steps->wholeNs);
-        const auto ns = lineAt(std::move(told), *items);
+        const auto ns = lineThroughTimes(std::move(told), *items);
         if (!ns)
             return unknown(say("how long it takes with another batch, a second recording with kernels tells "
                                "(--with FILE2)"));

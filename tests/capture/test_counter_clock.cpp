@@ -13,14 +13,14 @@ int g_calls = 0;
 int g_asideAt = 0; // the call behind which the thread is put aside, of each five
 
 /// Three ticks a nanosecond.
-std::uint64_t ticks() noexcept
+std::uint64_t tripleTicks() noexcept
 {
     return static_cast<std::uint64_t>(nowNs()) * 3;
 }
 
 std::uint64_t ticksThenAside() noexcept
 {
-    const std::uint64_t now = ticks();
+    const std::uint64_t now = tripleTicks();
     if (++g_calls % 5 == g_asideAt)
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     return now;

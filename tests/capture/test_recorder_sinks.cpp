@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kPairs = 200;
 
-std::uint64_t ticks() noexcept
+std::uint64_t nsTicks() noexcept
 {
     return static_cast<std::uint64_t>(nowNs());
 }
@@ -59,7 +59,7 @@ protected:
     {
         auto recorder = std::make_unique<Recorder>(std::make_unique<KeepingSink>(kept),
             std::vector<wire::KeyValue>{ { wire::info::kFormat, "test" } }, m_devices, m_stacks, m_texts,
-            ticks, Recorder::Options{});
+            nsTicks, Recorder::Options{});
         recorder->start();
         return recorder;
     }
@@ -71,7 +71,7 @@ protected:
         record->action = action;
         record->address = address;
         record->bytes = bytes;
-        record->counter = ticks();
+        record->counter = nsTicks();
         m_devices[0]->ring.commit();
     }
     void push(wire::EventAction action, std::uint64_t address, std::int64_t bytes)

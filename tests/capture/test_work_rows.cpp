@@ -25,13 +25,13 @@ using testing::HasSubstr;
 std::uint64_t g_ahead = 0;
 
 /// Ticks of the tests' clock: 3 in a nanosecond.
-std::uint64_t ticks()
+std::uint64_t aheadTicks()
 {
     return 3 * static_cast<std::uint64_t>(nowNs()) + g_ahead;
 }
 std::uint64_t ticksSafe() noexcept
 {
-    return ticks();
+    return aheadTicks();
 }
 
 Status callName(CallDomain domain, std::uint32_t call, const char** name)
@@ -115,7 +115,7 @@ public:
     {
         std::vector<std::string> out;
         m_work.clear();
-        EXPECT_EQ(Activity::one().begin(m_library, { ticks }), "");
+        EXPECT_EQ(Activity::one().begin(m_library, { aheadTicks }), "");
         g_made = m_bytes;
         m_rows.collect();
         EXPECT_TRUE(g_made.empty());
@@ -224,7 +224,7 @@ KernelRecord kernel(const char* name, std::uint64_t at)
 TEST(WorkRows, AreNamedAsPyTorchsProfilerNamesThem)
 {
     Written written;
-    const std::uint64_t at = ticks();
+    const std::uint64_t at = aheadTicks();
     written.add(kernel("_Z3addPfi", at));
     MemcpyRecord copy;
     copy.copyKind = CopyKind::HostToDevice;
@@ -286,7 +286,7 @@ hook::OperatorSpan operatorSpan(std::string_view call, std::uint64_t begin, std:
 TEST(WorkRows, TellOfOperatorsInTheOrderOfTheirCalls)
 {
     Written written;
-    const std::uint64_t at = ticks();
+    const std::uint64_t at = aheadTicks();
     constexpr std::string_view kOuter = "[[8, 4]]\n[\"float\"]\n[\"\"]\n[[4, 1]]\naten::linear";
     constexpr std::string_view kInner = "[]\n[]\n[]\n[]\na name\nof two lines";
     written.operators.add(operatorSpan(kOuter, at, 900), 7); // nobody asked yet
@@ -301,7 +301,7 @@ TEST(WorkRows, TellOfOperatorsInTheOrderOfTheirCalls)
             "lost 1 x 1"));
     written.goOn();
     written.operators.close();
-    written.operators.add(operatorSpan(kOuter, ticks(), 900), 7);
+    written.operators.add(operatorSpan(kOuter, aheadTicks(), 900), 7);
     EXPECT_EQ(written.operators.take().rows.size(), 0u);
 }
 
@@ -327,7 +327,7 @@ TEST(WorkRows, TellWhatTheDriverHandsOut)
     memory.memory = static_cast<std::uint32_t>(MemoryKind::Device);
     memory.address = 4096;
     memory.bytes = 300;
-    memory.time = ticks();
+    memory.time = aheadTicks();
     memory.device = 1;
     written.add(memory);
     memory.operation = MemoryOperation::Release;
@@ -348,7 +348,7 @@ TEST(WorkRows, TellWhatTheDriverHandsOut)
 TEST(WorkRows, OfDamagedRecordsAreCounted)
 {
     Written written;
-    const std::uint64_t now = ticks();
+    const std::uint64_t now = aheadTicks();
     KernelRecord wild = kernel("f", now);
     wild.end = now - 3; // before it began
     written.add(wild);
@@ -367,7 +367,7 @@ TEST(WorkRows, OfDamagedRecordsAreCounted)
 TEST(WorkRows, OfOneStreamDoNotOverlapBecauseTheClockIsReadAnew)
 {
     Written written;
-    const std::uint64_t at = ticks();
+    const std::uint64_t at = aheadTicks();
     written.add(kernel("f", at));
     KernelRecord ahead = kernel("g", at + 3 * 2'000);
     ahead.end = at + 3 * 4'000'000;
@@ -399,8 +399,8 @@ TEST(WorkRows, OfOneStreamDoNotOverlapBecauseTheClockIsReadAnew)
 TEST(WorkRows, OfACutBufferAreReadToTheCut)
 {
     Written written;
-    written.add(kernel("g", ticks()));
-    written.add(kernel("h", ticks()));
+    written.add(kernel("g", aheadTicks()));
+    written.add(kernel("h", aheadTicks()));
     written.bytes().resize(written.bytes().size() - 150);
     EXPECT_THAT(written.rows(), ElementsAre("g on 1/7 2000 ns #5 grid 128", "lost 1 x 1"));
 }
@@ -432,9 +432,9 @@ TEST(WorkRows, OfAnyBytesAreWellFormed)
 TEST(WorkRows, KeepOnlyWhatAnotherProfilerAskedFor)
 {
     Written written;
-    written.add(kernel("g", ticks()));
+    written.add(kernel("g", aheadTicks()));
     written.add(ApiRecord{});
-    written.add(kernel("h", ticks()));
+    written.add(kernel("h", aheadTicks()));
     std::vector<std::uint8_t> bytes = written.bytes();
     const std::size_t kept = keepRecords(
         bytes, nextRecord, std::uint64_t{ 1 } << static_cast<int>(RecordKind::ConcurrentKernel));
@@ -474,13 +474,13 @@ TEST(Activity, SaysWhyItIsRefused)
     static const Library library = fakeLibrary();
     Activity& activity = Activity::one();
     g_enables = 35;
-    EXPECT_THAT(activity.begin(library, { ticks }), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+    EXPECT_THAT(activity.begin(library, { aheadTicks }), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
     g_enables = 39;
-    EXPECT_THAT(activity.begin(library, { ticks }), HasSubstr("another profiler has CUPTI"));
+    EXPECT_THAT(activity.begin(library, { aheadTicks }), HasSubstr("another profiler has CUPTI"));
     g_enables = 7;
-    EXPECT_THAT(activity.begin(library, { ticks }), HasSubstr("CUPTI refuses: 7"));
+    EXPECT_THAT(activity.begin(library, { aheadTicks }), HasSubstr("CUPTI refuses: 7"));
     g_enables = 0;
-    EXPECT_EQ(activity.begin(library, { ticks }), "");
+    EXPECT_EQ(activity.begin(library, { aheadTicks }), "");
     activity.end();
 }
 

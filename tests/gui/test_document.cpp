@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document.h"
 
+#include "tests/gui/eventually.h"
 #include "tests/gui/full_pool.h"
 #include "views/style/palette.h"
 
@@ -11,11 +12,10 @@
 
 #include <gtest/gtest.h>
 
+using strata::test::eventually;
 using strata::views::Document;
 
 namespace {
-
-constexpr int kPatienceMs = 60'000;
 
 QString sample(const char* name)
 {
@@ -25,11 +25,6 @@ QString sample(const char* name)
 QString training()
 {
     return sample("gpt2_124m_bf16_train.pickle.gz");
-}
-
-template <class Condition> bool eventually(const Condition& condition)
-{
-    return QTest::qWaitFor(condition, kPatienceMs);
 }
 
 TEST(Document, LoadsAFileAndDerivesItsDevice)

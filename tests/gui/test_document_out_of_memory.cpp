@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a document does where its analyses want more memory than there is.
+#include "tests/gui/eventually.h"
 #include "tests/gui/training/training_run.h"
 #include "tests/support/grow.h"
 #include "views/models/document.h"
@@ -16,6 +17,7 @@
 #include <new>
 
 using namespace strata;
+using strata::test::eventually;
 using strata::views::Document;
 
 namespace {
@@ -48,11 +50,6 @@ void operator delete(void* memory, std::size_t) noexcept
 }
 
 namespace {
-
-template <class Condition> bool eventually(const Condition& condition)
-{
-    return QTest::qWaitFor(condition, 60'000);
-}
 
 TEST(DocumentOutOfMemory, KeepsWhatWasFoundAndRestsUntilThereIsMore)
 {

@@ -2,6 +2,7 @@
 // A document whose source tells of a session generation by generation.
 #include "views/models/document.h"
 
+#include "tests/gui/eventually.h"
 #include "tests/support/device_data.h"
 #include "tests/support/grow.h"
 #include "tests/support/random_recording.h"
@@ -14,16 +15,10 @@
 #include <utility>
 
 using namespace strata;
+using strata::test::eventually;
 using strata::views::Document;
 
 namespace {
-
-constexpr int kPatienceMs = 60'000;
-
-template <class Condition> bool eventually(const Condition& condition)
-{
-    return QTest::qWaitFor(condition, kPatienceMs);
-}
 
 std::unique_ptr<model::Recording> recording(int devices = 1)
 {

@@ -23,7 +23,7 @@ std::vector<std::string> recordings()
     return files;
 }
 
-const std::string kTraining = "samples/gpt2_124m_bf16_train.pickle.gz";
+const std::string kGpt2Training = "samples/gpt2_124m_bf16_train.pickle.gz";
 const std::string kOutOfMemory = "samples/gpt2_124m_bf16_oom_16gib.pickle.gz";
 
 json stateAt(const std::string& file, int device, const std::string& position)
@@ -31,7 +31,7 @@ json stateAt(const std::string& file, int device, const std::string& position)
     return strata({ "state", file, position, "--json", "--device", std::to_string(device) }).json();
 }
 
-std::int64_t sumOf(const json& state, const char* key)
+std::int64_t sumOfSegments(const json& state, const char* key)
 {
     std::int64_t sum = 0;
     for (const json& segment : state["segments"])
@@ -63,21 +63,21 @@ TEST(Replay, LeadsToWhatWasRecorded)
 // What was rounded is in the sizes of its blocks alone: requests as they are would not do.
 TEST(Replay, KnowsMoreThanTheRequests)
 {
-    const json summary = strata({ "summary", "--replay", "--json", dataFile(kTraining) }).json();
+    const json summary = strata({ "summary", "--replay", "--json", dataFile(kGpt2Training) }).json();
     const json& device = summary["devices"][0];
     const json& replay = summary["replay"][0];
     EXPECT_GT(replay["allocated_bytes_peak"], device["requested_bytes_peak"]);
     EXPECT_LT(replay["allocated_bytes_peak"], device["reserved_bytes_peak"]);
-    EXPECT_TRUE(strata({ "summary", "--json", dataFile(kTraining) }).json()["replay"].is_null());
-    const json state
-        = stateAt(dataFile(kTraining), 0, std::to_string(replay["allocated_peak_event"].get<std::int64_t>()));
-    EXPECT_EQ(sumOf(state, "allocated_size"), replay["allocated_bytes_peak"]);
+    EXPECT_TRUE(strata({ "summary", "--json", dataFile(kGpt2Training) }).json()["replay"].is_null());
+    const json state = stateAt(
+        dataFile(kGpt2Training), 0, std::to_string(replay["allocated_peak_event"].get<std::int64_t>()));
+    EXPECT_EQ(sumOfSegments(state, "allocated_size"), replay["allocated_bytes_peak"]);
 }
 
 TEST(Replay, OfOtherSettingsThanRecordedIsFoundOut)
 {
     const Ran ran = strata({ "replay", "--check", "--json", "--recorded-settings",
-        "roundup_power2_divisions:2", dataFile(kTraining) });
+        "roundup_power2_divisions:2", dataFile(kGpt2Training) });
     EXPECT_EQ(ran.code, 1);
     const json device = ran.json()["devices"][0];
     EXPECT_FALSE(device["exact"]);
@@ -131,15 +131,15 @@ TEST(Replay, RefusesSettingsThatTheVersionDoesNotKnowAndVersionsThatItDoesNot)
     EXPECT_EQ(unknown.code, 2);
     EXPECT_NE(unknown.err.find("PyTorch 2.6 does not know 'large_segment_size_mb'"), std::string::npos)
         << unknown.err;
-    const Ran later = strata({ "replay", "--torch", "2.99", dataFile(kTraining) });
+    const Ran later = strata({ "replay", "--torch", "2.99", dataFile(kGpt2Training) });
     EXPECT_EQ(later.code, 2);
     EXPECT_EQ(later.out, "");
     EXPECT_EQ(later.err,
         "strata: --torch '2.99' is no version of PyTorch whose allocator is known: give 2.1 to 2.15\n");
-    EXPECT_EQ(strata({ "replay", "--torch", "2.0", dataFile(kTraining) }).code, 2);
-    EXPECT_EQ(strata({ "replay", "--set", "backend:cudaMallocAsync", dataFile(kTraining) }).code, 2);
-    EXPECT_EQ(strata({ "replay", "--set", "", "--capacity", "many", dataFile(kTraining) }).code, 2);
-    EXPECT_EQ(strata({ "replay", "--addresses", "ascending", dataFile(kTraining) }).code, 2);
+    EXPECT_EQ(strata({ "replay", "--torch", "2.0", dataFile(kGpt2Training) }).code, 2);
+    EXPECT_EQ(strata({ "replay", "--set", "backend:cudaMallocAsync", dataFile(kGpt2Training) }).code, 2);
+    EXPECT_EQ(strata({ "replay", "--set", "", "--capacity", "many", dataFile(kGpt2Training) }).code, 2);
+    EXPECT_EQ(strata({ "replay", "--addresses", "ascending", dataFile(kGpt2Training) }).code, 2);
 }
 
 TEST(State, AtTheEndIsThatOfTheFile)
@@ -152,10 +152,10 @@ TEST(State, AtTheEndIsThatOfTheFile)
             const json state = stateAt(file, device["device"], std::to_string(last));
             EXPECT_TRUE(state["exact"]);
             EXPECT_EQ(state["segments"].size(), device["segments"]);
-            EXPECT_EQ(sumOf(state, "total_size"), device["reserved_bytes_end"]);
-            EXPECT_EQ(sumOf(state, "allocated_size"), device["allocated_bytes_end"]);
-            EXPECT_EQ(sumOf(state, "active_size"), device["active_bytes_end"]);
-            EXPECT_EQ(sumOf(state, "requested_size"), device["requested_bytes_end"]);
+            EXPECT_EQ(sumOfSegments(state, "total_size"), device["reserved_bytes_end"]);
+            EXPECT_EQ(sumOfSegments(state, "allocated_size"), device["allocated_bytes_end"]);
+            EXPECT_EQ(sumOfSegments(state, "active_size"), device["active_bytes_end"]);
+            EXPECT_EQ(sumOfSegments(state, "requested_size"), device["requested_bytes_end"]);
             std::int64_t blocks = 0;
             for (const json& segment : state["segments"]) {
                 std::int64_t bytes = 0;
@@ -172,13 +172,13 @@ TEST(State, AtTheEndIsThatOfTheFile)
 
 TEST(State, OfAnyEventAddsUp)
 {
-    const std::string file = dataFile(kTraining);
+    const std::string file = dataFile(kGpt2Training);
     for (const char* const position : { "-1", "1000", "4915", "12345", "peak" }) {
         SCOPED_TRACE(position);
         const json state = stateAt(file, 0, position);
         EXPECT_TRUE(state["exact"]);
         const std::string event = std::to_string(state["event"].get<std::int64_t>());
-        EXPECT_EQ(sumOf(state, "requested_size"),
+        EXPECT_EQ(sumOfSegments(state, "requested_size"),
             strata({ "at", file, event, "--json" }).json()["requested_bytes"].get<std::int64_t>());
         for (const json& segment : state["segments"])
             for (const json& block : segment["blocks"])
@@ -192,13 +192,13 @@ TEST(State, OfAnyEventAddsUp)
 
 TEST(Fragmentation, PartsAreThoseOfTheState)
 {
-    const std::string file = dataFile(kTraining);
+    const std::string file = dataFile(kGpt2Training);
     const json found = strata({ "fragmentation", file, "--json" }).json();
     const std::string event = std::to_string(found["event"].get<std::int64_t>());
     const json state = stateAt(file, 0, event);
     EXPECT_EQ(
         found["event"], strata({ "summary", "--json", file }).json()["devices"][0]["requested_peak_event"]);
-    EXPECT_EQ(found["free_bytes"], sumOf(state, "total_size") - sumOf(state, "active_size"));
+    EXPECT_EQ(found["free_bytes"], sumOfSegments(state, "total_size") - sumOfSegments(state, "active_size"));
     std::int64_t pinned = 0;
     for (const json& segment : found["segments"]) {
         EXPECT_EQ(segment["live_bytes"].get<std::int64_t>() + segment["free_bytes"].get<std::int64_t>(),
@@ -230,7 +230,7 @@ TEST(Oom, PartsAddUpToTheDevice)
         EXPECT_TRUE(device["exact"]);
         EXPECT_TRUE(device["advice"].empty()) << "nothing makes room for what is too big";
     }
-    EXPECT_EQ(strata({ "oom", dataFile(kTraining) }).code, 1);
+    EXPECT_EQ(strata({ "oom", dataFile(kGpt2Training) }).code, 1);
     EXPECT_EQ(strata({ "oom", dataFile(kOutOfMemory), "peak" }).code, 2);
 }
 

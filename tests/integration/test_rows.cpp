@@ -126,7 +126,7 @@ void compareRandomPositions(const std::string& file, int positions)
     }
 }
 
-const std::string kPlain = dataFile("versions/torch2.15_plain.pickle.gz");
+const std::string kNewestPlain = dataFile("versions/torch2.15_plain.pickle.gz");
 
 } // namespace
 
@@ -158,14 +158,14 @@ TEST(Rows, HaveTheKeysOfTheirContractInOrder)
         const std::size_t begin = text.find('\n') + 1;
         return text.substr(begin, text.find('\n', begin) - begin);
     };
-    EXPECT_EQ(orderedKeys(secondLine(strata({ "blocks", kPlain, "--json" }).out)),
+    EXPECT_EQ(orderedKeys(secondLine(strata({ "blocks", kNewestPlain, "--json" }).out)),
         (std::vector<std::string>{ "block", "address", "segment_address", "requested_bytes", "rounded_bytes",
             "stream", "pool", "alloc_event", "free_requested_event", "free_completed_event", "stack_id",
             "line", "category", "category_source", "category_rule", "module" }));
-    EXPECT_EQ(orderedKeys(secondLine(strata({ "events", kPlain, "--json" }).out)),
+    EXPECT_EQ(orderedKeys(secondLine(strata({ "events", kNewestPlain, "--json" }).out)),
         (std::vector<std::string>{ "event", "action", "address", "bytes", "stream", "time_ns", "stack_id",
             "line", "pool", "thread", "phase", "autograd", "module" }));
-    const json header = strata({ "events", kPlain, "--json" }).json();
+    const json header = strata({ "events", kNewestPlain, "--json" }).json();
     EXPECT_EQ(header["schema"], 1);
     EXPECT_EQ(header["kind"], "events");
     EXPECT_EQ(header["device"], 0);
@@ -173,7 +173,7 @@ TEST(Rows, HaveTheKeysOfTheirContractInOrder)
 
 TEST(Rows, EveryBlockLiesInItsSegment)
 {
-    const Rows rows(kPlain);
+    const Rows rows(kNewestPlain);
     for (std::size_t i = 1; i < rows.blocks().size(); ++i) {
         const json& block = rows.blocks()[i];
         ASSERT_FALSE(block["segment_address"].is_null()) << block;
@@ -187,25 +187,25 @@ TEST(Rows, EveryBlockLiesInItsSegment)
 
 TEST(Rows, RangesAndLimitsCutThem)
 {
-    const Rows rows(kPlain);
-    const auto events = strata({ "events", kPlain, "--json", "--from", "10", "--to", "19" }).rows();
+    const Rows rows(kNewestPlain);
+    const auto events = strata({ "events", kNewestPlain, "--json", "--from", "10", "--to", "19" }).rows();
     ASSERT_EQ(events.size(), 11u);
     EXPECT_EQ(events[1]["event"], 10);
     EXPECT_EQ(events[10]["event"], 19);
-    EXPECT_EQ(strata({ "events", kPlain, "--json", "--limit", "5" }).rows().size(), 6u);
+    EXPECT_EQ(strata({ "events", kNewestPlain, "--json", "--limit", "5" }).rows().size(), 6u);
 
-    const auto blocks = strata({ "blocks", kPlain, "--json", "--from", "100", "--to", "100" }).rows();
+    const auto blocks = strata({ "blocks", kNewestPlain, "--json", "--from", "100", "--to", "100" }).rows();
     EXPECT_EQ(blocks.size() - 1, rows.liveAt(100).size());
-    EXPECT_EQ(strata({ "blocks", kPlain, "--json", "--limit", "5" }).rows().size(), 6u);
+    EXPECT_EQ(strata({ "blocks", kNewestPlain, "--json", "--limit", "5" }).rows().size(), 6u);
 
-    const Ran text = strata({ "events", kPlain, "--limit", "3" });
+    const Ran text = strata({ "events", kNewestPlain, "--limit", "3" });
     EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 4);
     EXPECT_NE(text.err.find("--limit 0 prints all"), std::string::npos);
 }
 
 TEST(Rows, FramesComeOnRequest)
 {
-    const auto rows = strata({ "blocks", kPlain, "--json", "--frames" }).rows();
+    const auto rows = strata({ "blocks", kNewestPlain, "--json", "--frames" }).rows();
     bool anyFrame = false;
     for (std::size_t i = 1; i < rows.size(); ++i) {
         ASSERT_TRUE(rows[i]["frames"].is_array());

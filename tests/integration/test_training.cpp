@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-std::set<std::string> keysOf(const json& object)
+std::set<std::string> keyNames(const json& object)
 {
     std::set<std::string> keys;
     for (const auto& [key, value] : object.items())
@@ -23,7 +23,7 @@ std::set<std::string> keysOf(const json& object)
     return keys;
 }
 
-std::int64_t sumOf(const json& rows, const char* key)
+std::int64_t sumOfRows(const json& rows, const char* key)
 {
     std::int64_t sum = 0;
     for (const json& row : rows)
@@ -59,20 +59,20 @@ TEST_F(Training, HasStepsOfPhases)
     const Ran ran = strata({ "steps", sessionOf(4, ""), "--json" });
     EXPECT_EQ(ran.code, 0) << ran.err;
     const json told = ran.json();
-    EXPECT_EQ(keysOf(told), (std::set<std::string>{ "schema", "devices" }));
+    EXPECT_EQ(keyNames(told), (std::set<std::string>{ "schema", "devices" }));
     const json device = told["devices"][0];
-    EXPECT_EQ(keysOf(device), (std::set<std::string>{ "device", "evidence", "steps" }));
+    EXPECT_EQ(keyNames(device), (std::set<std::string>{ "device", "evidence", "steps" }));
     EXPECT_EQ(device["evidence"], "ranges");
     ASSERT_EQ(device["steps"].size(), 6u);
     const std::vector<std::string> kinds{ "setup", "train", "train", "train", "train", "incomplete" };
     std::int64_t next = 0;
     for (const json& step : device["steps"]) {
-        EXPECT_EQ(keysOf(step),
+        EXPECT_EQ(keyNames(step),
             (std::set<std::string>{ "step", "kind", "warmup", "micro_steps", "first_event", "last_event",
                 "phases", "requested_bytes_peak", "peak_event", "requested_bytes_end", "reserved_bytes" }));
         EXPECT_EQ(step["kind"], kinds[step["step"].get<std::size_t>()]);
         for (const json& phase : step["phases"]) {
-            EXPECT_EQ(keysOf(phase), (std::set<std::string>{ "kind", "first_event", "last_event" }));
+            EXPECT_EQ(keyNames(phase), (std::set<std::string>{ "kind", "first_event", "last_event" }));
             EXPECT_EQ(phase["first_event"], next);
             next = phase["last_event"].get<std::int64_t>() + 1;
         }
@@ -87,21 +87,21 @@ TEST_F(Training, HasALedgerThatAddsUp)
 {
     const std::string file = sessionOf(4, "");
     const json told = strata({ "ledger", file, "--json" }).json();
-    EXPECT_EQ(keysOf(told),
+    EXPECT_EQ(keyNames(told),
         (std::set<std::string>{ "schema", "device", "event", "requested_bytes", "reserved_bytes",
             "parameters", "rows", "rounding_bytes", "pending_free_bytes", "fragmentation_bytes",
             "cached_free_bytes", "outside_bytes", "surprises", "spikes", "rules" }));
-    EXPECT_EQ(sumOf(told["rows"], "bytes"), told["requested_bytes"]);
+    EXPECT_EQ(sumOfRows(told["rows"], "bytes"), told["requested_bytes"]);
     std::set<std::string> categories;
     for (const json& row : told["rows"]) {
-        EXPECT_EQ(keysOf(row),
+        EXPECT_EQ(keyNames(row),
             (std::set<std::string>{ "category", "bytes", "blocks", "recorded_bytes", "inferred_bytes",
                 "bytes_per_parameter", "expected_bytes_per_parameter", "note" }));
         categories.insert(row["category"]);
     }
     EXPECT_TRUE(categories.contains("parameter") && categories.contains("activation"));
     const json modules = strata({ "ledger", file, "end", "--by", "module", "--json" }).json();
-    EXPECT_EQ(sumOf(modules["rows"], "bytes"), modules["requested_bytes"]);
+    EXPECT_EQ(sumOfRows(modules["rows"], "bytes"), modules["requested_bytes"]);
     EXPECT_EQ(strata({ "ledger", file, "--by", "size" }).code, 2);
     EXPECT_EQ(strata({ "ledger", "/nowhere/at/all" }).code, 3);
 }
@@ -110,14 +110,14 @@ TEST_F(Training, LeaksWhatItKeepsOfEachStep)
 {
     const std::string leaking = sessionOf(20, "c");
     const json told = strata({ "leaks", leaking, "--json" }).json();
-    EXPECT_EQ(keysOf(told),
+    EXPECT_EQ(keyNames(told),
         (std::set<std::string>{ "schema", "file", "device", "evidence", "steps", "warmup", "verdict", "why",
             "bytes_per_step_allocated", "capacity_bytes", "steps_to_oom", "sites" }));
     EXPECT_EQ(told["verdict"], "found");
     EXPECT_EQ(told["steps"], 20);
     ASSERT_EQ(told["sites"].size(), 1u);
     const json& site = told["sites"][0];
-    EXPECT_EQ(keysOf(site),
+    EXPECT_EQ(keyNames(site),
         (std::set<std::string>{ "line", "stack", "kind", "bytes_per_step_requested",
             "bytes_per_step_allocated", "bytes_per_step_reserved", "blocks_per_step", "first_step",
             "steps_to_oom", "pattern", "change", "why", "place", "module", "growth", "survivors",

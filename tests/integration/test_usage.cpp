@@ -13,8 +13,8 @@ using testing::StartsWith;
 
 namespace {
 
-const std::string kPlain = dataFile("versions/torch2.6_plain.pickle.gz");
-const std::string kOom = dataFile("versions/torch2.6_oom.pickle.gz");
+const std::string kPlainFile = dataFile("versions/torch2.6_plain.pickle.gz");
+const std::string kOomFile = dataFile("versions/torch2.6_oom.pickle.gz");
 
 } // namespace
 
@@ -66,27 +66,28 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
 {
     const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes{
         { {}, "a command is missing" },
-        { { "summmary", kPlain }, "did you mean 'summary'?" },
+        { { "summmary", kPlainFile }, "did you mean 'summary'?" },
         { { "frobnicate" }, "the commands are summary, check" },
-        { { kPlain }, "try: strata summary" },
+        { { kPlainFile }, "try: strata summary" },
         { { "summary" }, "FILE" },
-        { { "summary", kPlain, "--wrong" }, "strata: summary: there is no option '--wrong'" },
+        { { "summary", kPlainFile, "--wrong" }, "strata: summary: there is no option '--wrong'" },
         { { "--wrong" }, "--wrong" },
-        { { "at", kPlain }, "POSITION" },
-        { { "at", kPlain, "peak", "extra" }, "'extra'" },
-        { { "at", kPlain, "peak", "--by", "colour" }, "line, site, stream, pool, size, category or module" },
-        { { "at", kPlain, "nowhere" }, "is no position" },
-        { { "at", kPlain, "100000" }, "has events 0 to" },
-        { { "at", kPlain, "-2" }, "there is no event -2" },
-        { { "at", kPlain, "peak", "--device", "x" }, "--device" },
-        { { "summary", kPlain, "--device", "7" }, "there is no device 7: the recording has device 0" },
-        { { "summary", kPlain, "--max-peak", "much" }, "70GiB" },
-        { { "blocks", kPlain, "--limit", "-3" }, "--limit" },
-        { { "blocks", kPlain, "--from", "10", "--to", "5" }, "swap them" },
+        { { "at", kPlainFile }, "POSITION" },
+        { { "at", kPlainFile, "peak", "extra" }, "'extra'" },
+        { { "at", kPlainFile, "peak", "--by", "colour" },
+            "line, site, stream, pool, size, category or module" },
+        { { "at", kPlainFile, "nowhere" }, "is no position" },
+        { { "at", kPlainFile, "100000" }, "has events 0 to" },
+        { { "at", kPlainFile, "-2" }, "there is no event -2" },
+        { { "at", kPlainFile, "peak", "--device", "x" }, "--device" },
+        { { "summary", kPlainFile, "--device", "7" }, "there is no device 7: the recording has device 0" },
+        { { "summary", kPlainFile, "--max-peak", "much" }, "70GiB" },
+        { { "blocks", kPlainFile, "--limit", "-3" }, "--limit" },
+        { { "blocks", kPlainFile, "--from", "10", "--to", "5" }, "swap them" },
         { { "summary", "-" }, "standard input" },
-        { { "render", kPlain }, "--output" },
-        { { "render", kPlain, "-o", "x", "--size", "10" }, "1920x1080" },
-        { { "render", kPlain, "-o", "x", "--theme", "pink" }, "light or dark" },
+        { { "render", kPlainFile }, "--output" },
+        { { "render", kPlainFile, "-o", "x", "--size", "10" }, "1920x1080" },
+        { { "render", kPlainFile, "-o", "x", "--theme", "pink" }, "light or dark" },
         { { "record" }, "strata: record: no command: put it behind --, as in strata record -o " },
         { { "record", "-o", "x.strata", "--" }, "strata: record: no command: put it behind --" },
         { { "record", "-o", "x.strata", "true" },
@@ -96,8 +97,9 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
         { { "dryrun" }, "strata: dryrun: no command: put it behind --, as in strata dryrun -- " },
         { { "dryrun", "--json", "--" }, "strata: dryrun: no command: put it behind --" },
         { { "dryrun", "record" }, "strata: dryrun: unexpected argument 'record': a command goes behind --" },
-        { { "whatif", kPlain, "record" }, "unexpected argument 'record': a command goes behind --" },
-        { { "whatif", kPlain, "--with", kPlain, kPlain }, "': each further recording goes behind a --with" },
+        { { "whatif", kPlainFile, "record" }, "unexpected argument 'record': a command goes behind --" },
+        { { "whatif", kPlainFile, "--with", kPlainFile, kPlainFile },
+            "': each further recording goes behind a --with" },
     };
     for (const auto& [arguments, expected] : mistakes) {
         const Ran ran = strata(arguments);
@@ -111,52 +113,52 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
 
 TEST(Usage, MissingOutOfMemoryExitsWithOne)
 {
-    const Ran ran = strata({ "at", kPlain, "oom", "--json" });
+    const Ran ran = strata({ "at", kPlainFile, "oom", "--json" });
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.err, HasSubstr("no out-of-memory was recorded"));
-    EXPECT_EQ(strata({ "at", kOom, "oom" }).code, 0);
-    EXPECT_EQ(strata({ "at", kOom, "oom:1" }).code, 0);
-    EXPECT_EQ(strata({ "at", kOom, "oom:2" }).code, 1);
+    EXPECT_EQ(strata({ "at", kOomFile, "oom" }).code, 0);
+    EXPECT_EQ(strata({ "at", kOomFile, "oom:1" }).code, 0);
+    EXPECT_EQ(strata({ "at", kOomFile, "oom:2" }).code, 1);
 }
 
 TEST(Usage, MaxPeakComparesTheReservedPeak)
 {
     const std::int64_t needed
-        = strata({ "summary", "--json", kPlain }).json()["devices"][0]["reserved_bytes_peak"];
-    EXPECT_EQ(strata({ "summary", kPlain, "--max-peak", std::to_string(needed) }).code, 0);
-    const Ran over = strata({ "summary", kPlain, "--max-peak", std::to_string(needed - 1) });
+        = strata({ "summary", "--json", kPlainFile }).json()["devices"][0]["reserved_bytes_peak"];
+    EXPECT_EQ(strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed) }).code, 0);
+    const Ran over = strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed - 1) });
     EXPECT_EQ(over.code, 1);
     EXPECT_THAT(over.err, HasSubstr("needs"));
-    EXPECT_EQ(strata({ "summary", kPlain, "--json", "--max-peak", "1KiB" }).code, 1);
-    EXPECT_EQ(strata({ "summary", kPlain, "--max-peak", "70GiB" }).code, 0);
+    EXPECT_EQ(strata({ "summary", kPlainFile, "--json", "--max-peak", "1KiB" }).code, 1);
+    EXPECT_EQ(strata({ "summary", kPlainFile, "--max-peak", "70GiB" }).code, 0);
 }
 
 TEST(Usage, MaxPeakCountsTheRequestThatFailed)
 {
-    const auto told = strata({ "summary", "--json", kOom }).json();
+    const auto told = strata({ "summary", "--json", kOomFile }).json();
     const std::int64_t reserved = told["devices"][0]["reserved_bytes_peak"];
     const std::int64_t needed = told["fits"][0]["needed_bytes"];
     ASSERT_GT(needed, reserved);
-    const Ran ran = strata({ "summary", kOom, "--max-peak", std::to_string(reserved) });
+    const Ran ran = strata({ "summary", kOomFile, "--max-peak", std::to_string(reserved) });
     EXPECT_EQ(ran.code, 1) << "it died for want of memory";
     EXPECT_THAT(ran.err, HasSubstr("needs at least"));
-    EXPECT_EQ(strata({ "summary", kOom, "--max-peak", std::to_string(needed) }).code, 0);
+    EXPECT_EQ(strata({ "summary", kOomFile, "--max-peak", std::to_string(needed) }).code, 0);
 }
 
 TEST(Usage, SeveralFilesGiveTheWorstExitCode)
 {
-    const Ran ran = strata({ "summary", "--json", kPlain, "/no/such/file", kOom });
+    const Ran ran = strata({ "summary", "--json", kPlainFile, "/no/such/file", kOomFile });
     EXPECT_EQ(ran.code, 3);
     EXPECT_EQ(ran.rows().size(), 2u);
     EXPECT_THAT(ran.err, StartsWith("strata: /no/such/file: "));
-    EXPECT_EQ(strata({ "check", kPlain, kOom }).code, 0);
+    EXPECT_EQ(strata({ "check", kPlainFile, kOomFile }).code, 0);
 }
 
 TEST(Usage, TextHasNoEscapesWithoutATerminal)
 {
-    for (const std::vector<std::string>& arguments :
-        std::vector<std::vector<std::string>>{ { "summary", kOom }, { "check", kOom }, { "at", kOom, "peak" },
-            { "at", kOom, "peak", "--by", "site" }, { "blocks", kOom }, { "events", kOom } }) {
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             { "summary", kOomFile }, { "check", kOomFile }, { "at", kOomFile, "peak" },
+             { "at", kOomFile, "peak", "--by", "site" }, { "blocks", kOomFile }, { "events", kOomFile } }) {
         const Ran ran = strata(arguments);
         EXPECT_EQ(ran.code, 0) << ran.err;
         EXPECT_EQ(ran.err, "");
@@ -168,7 +170,7 @@ TEST(Usage, TextHasNoEscapesWithoutATerminal)
 TEST(Usage, ABrokenPipeEndsQuietly)
 {
     const Ran ran = runProgram("/bin/sh",
-        { "-c", "{ \"$0\" events \"$1\" --json; echo $? >&2; } | head -n 1", STRATA_PROGRAM, kOom });
+        { "-c", "{ \"$0\" events \"$1\" --json; echo $? >&2; } | head -n 1", STRATA_PROGRAM, kOomFile });
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.rows().size(), 1u);
     EXPECT_EQ(ran.err, "0\n");
@@ -176,7 +178,8 @@ TEST(Usage, ABrokenPipeEndsQuietly)
 
 TEST(Usage, AFullDiskIsAnError)
 {
-    const Ran ran = runProgram("/bin/sh", { "-c", "\"$0\" events \"$1\" > /dev/full", STRATA_PROGRAM, kOom });
+    const Ran ran
+        = runProgram("/bin/sh", { "-c", "\"$0\" events \"$1\" > /dev/full", STRATA_PROGRAM, kOomFile });
     EXPECT_EQ(ran.code, 3);
     EXPECT_THAT(ran.err, HasSubstr("standard output"));
 }

@@ -16,7 +16,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr double kWidth = 146; // before scaling
+constexpr double kRailWidth = 146; // before scaling
 constexpr double kCompactWidth = 44;
 
 } // namespace
@@ -150,7 +150,7 @@ void Rail::arrange()
             button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         }
     }
-    setFixedWidth(scaled(m_compact ? kCompactWidth : kWidth, font()));
+    setFixedWidth(scaled(m_compact ? kCompactWidth : kRailWidth, font()));
 }
 
 void Rail::setPalette(const Palette& palette)

@@ -23,7 +23,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr double kWidth = 680.0;
+constexpr double kPaletteWidth = 680.0;
 
 /// A line that is cut, with an ellipsis, where there is no room for it.
 class CutLabel : public QLabel {
@@ -171,7 +171,7 @@ void SearchPalette::place()
         return;
     const QWidget& window = *parentWidget();
     const int margin = scaled(kGrid, font());
-    const int width = std::min(scaled(kWidth, font()), window.width() - 2 * margin);
+    const int width = std::min(scaled(kPaletteWidth, font()), window.width() - 2 * margin);
     const QPoint below = m_field->mapTo(&window, QPoint(m_field->width(), m_field->height()));
     const int left = std::clamp(below.x() - width, margin, std::max(margin, window.width() - margin - width));
     const int top = below.y() + margin / 2;

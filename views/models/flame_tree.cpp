@@ -33,7 +33,7 @@ std::string_view nameOf(std::string_view path)
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-constexpr std::uint32_t kStep = 1u << 16; // nodes between two looks at the stop token
+constexpr std::uint32_t kNodesBetweenStops = 1u << 16; // nodes between two looks at the stop token
 
 } // namespace
 
@@ -190,7 +190,7 @@ FlameTree::Matches FlameTree::find(const QString& text, const JobContext& contex
     const model::StackTable& stacks = recording().stacks;
     std::vector<bool> frames(stacks.frameCount());
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (i % kStep == 0 && context.cancelled())
+        if (i % kNodesBetweenStops == 0 && context.cancelled())
             return matches;
         const model::Frame& f = stacks.frame(model::FrameId{ static_cast<std::uint32_t>(i) });
         frames[i] = text::utf8(recording().strings[f.function]).contains(text, Qt::CaseInsensitive)
@@ -199,7 +199,7 @@ FlameTree::Matches FlameTree::find(const QString& text, const JobContext& contex
     matches.hits.resize(m_tree.nodes.size());
     std::vector<bool> inside(m_tree.nodes.size()); // below a match, which has counted it
     for (Node n = 1; n < m_tree.nodes.size(); ++n) {
-        if (n % kStep == 0 && context.cancelled())
+        if (n % kNodesBetweenStops == 0 && context.cancelled())
             return matches;
         const bool hit = isGroup(n) ? function(n).contains(text, Qt::CaseInsensitive)
                                     : frame(n).valid() && frames[frame(n).index()];

@@ -15,7 +15,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kLookMs = 250;
+constexpr int kRankLookMs = 250;
 constexpr std::size_t kMostLines = 20;
 
 } // namespace
@@ -108,7 +108,7 @@ LiveRanks::LiveRanks(const std::vector<model::LiveProcess>& processes, QObject* 
     : QObject(parent)
 {
     model::LiveSession::Options options;
-    options.between = std::chrono::milliseconds(kLookMs); // more often nobody looks
+    options.between = std::chrono::milliseconds(kRankLookMs); // more often nobody looks
     options.mostEvents = model::LiveSession::usualMostEvents()
         / std::max<std::int64_t>(std::ssize(processes), 1); // all of them together
     for (const model::LiveProcess& process : processes) {
@@ -116,7 +116,7 @@ LiveRanks::LiveRanks(const std::vector<model::LiveProcess>& processes, QObject* 
         m_watched.push_back(
             { std::make_unique<model::LiveSession>(process.address, options, nullptr), nullptr });
     }
-    m_timer.setInterval(kLookMs);
+    m_timer.setInterval(kRankLookMs);
     connect(&m_timer, &QTimer::timeout, this, &LiveRanks::look);
     m_timer.start();
 }

@@ -10,7 +10,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kLookMs = 1'000;
+constexpr int kFindMs = 1'000;
 
 } // namespace
 
@@ -34,7 +34,7 @@ ProcessFinder::ProcessFinder(QObject* parent)
     : QObject(parent)
 {
     m_clock.start();
-    m_timer.setInterval(kLookMs);
+    m_timer.setInterval(kFindMs);
     connect(&m_timer, &QTimer::timeout, this, &ProcessFinder::look);
 }
 

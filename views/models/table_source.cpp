@@ -7,7 +7,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr std::uint32_t kStep = 1u << 15; // rows between two looks at the stop token
+constexpr std::uint32_t kRowsBetweenStops = 1u << 15; // rows between two looks at the stop token
 
 struct Kept {
     std::vector<std::uint32_t> rows;
@@ -20,7 +20,7 @@ Kept filterRows(const TableSource& source, const TableQuery& query, const JobCon
     const auto [begin, end] = source.rowsNear(query.range);
     Kept kept;
     for (std::uint32_t row = begin; row < end; ++row) {
-        if ((row - begin) % kStep == 0) {
+        if ((row - begin) % kRowsBetweenStops == 0) {
             if (context.cancelled())
                 break;
             context.progress(0.3 * (row - begin) / (end - begin));
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> sorted(const TableSource& source, const TableQuery& q
     keys.reserve(rows.size());
     withKey.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (i % kStep == 0) {
+        if (i % kRowsBetweenStops == 0) {
             if (context.cancelled())
                 return {};
             context.progress(0.3 + 0.2 * static_cast<double>(i) / static_cast<double>(rows.size()));

@@ -9,7 +9,7 @@ namespace strata::views::text {
 
 namespace {
 
-struct Words {
+struct TrainingTexts {
     Q_DECLARE_TR_FUNCTIONS(Training)
 };
 
@@ -19,17 +19,17 @@ QString stepKind(model::StepKind kind)
 {
     switch (kind) {
     case model::StepKind::Setup:
-        return Words::tr("setup");
+        return TrainingTexts::tr("setup");
     case model::StepKind::Train:
-        return Words::tr("training");
+        return TrainingTexts::tr("training");
     case model::StepKind::Eval:
-        return Words::tr("evaluation");
+        return TrainingTexts::tr("evaluation");
     case model::StepKind::Forward:
-        return Words::tr("forward alone");
+        return TrainingTexts::tr("forward alone");
     case model::StepKind::Save:
-        return Words::tr("saving");
+        return TrainingTexts::tr("saving");
     case model::StepKind::Incomplete:
-        return Words::tr("incomplete");
+        return TrainingTexts::tr("incomplete");
     }
     return {};
 }
@@ -38,32 +38,32 @@ QString stepKind(const model::TrainingStep& step)
 {
     QString all = stepKind(step.kind);
     if (step.warmup)
-        all = Words::tr("%1, warm-up").arg(all);
+        all = TrainingTexts::tr("%1, warm-up").arg(all);
     if (step.microSteps > 1)
-        all = Words::tr("%1, %2 backwards").arg(all, count(step.microSteps));
+        all = TrainingTexts::tr("%1, %2 backwards").arg(all, count(step.microSteps));
     return all;
 }
 
 QString stepName(const model::TrainingStep& step)
 {
-    return Words::tr("step %1").arg(count(step.number));
+    return TrainingTexts::tr("step %1").arg(count(step.number));
 }
 
 QString phase(model::Phase phase)
 {
     switch (phase) {
     case model::Phase::Unknown:
-        return Words::tr("not known");
+        return TrainingTexts::tr("not known");
     case model::Phase::Forward:
-        return Words::tr("forward");
+        return TrainingTexts::tr("forward");
     case model::Phase::Backward:
-        return Words::tr("backward");
+        return TrainingTexts::tr("backward");
     case model::Phase::Recompute:
-        return Words::tr("recompute");
+        return TrainingTexts::tr("recompute");
     case model::Phase::Optimizer:
-        return Words::tr("optimizer");
+        return TrainingTexts::tr("optimizer");
     case model::Phase::NoGrad:
-        return Words::tr("without gradients");
+        return TrainingTexts::tr("without gradients");
     }
     return {};
 }
@@ -74,15 +74,15 @@ QString phaseLetter(model::Phase phase)
     case model::Phase::Unknown:
         return {};
     case model::Phase::Forward:
-        return Words::tr("F", "forward");
+        return TrainingTexts::tr("F", "forward");
     case model::Phase::Backward:
-        return Words::tr("B", "backward");
+        return TrainingTexts::tr("B", "backward");
     case model::Phase::Recompute:
-        return Words::tr("R", "recompute");
+        return TrainingTexts::tr("R", "recompute");
     case model::Phase::Optimizer:
-        return Words::tr("O", "optimizer");
+        return TrainingTexts::tr("O", "optimizer");
     case model::Phase::NoGrad:
-        return Words::tr("N", "without gradients");
+        return TrainingTexts::tr("N", "without gradients");
     }
     return {};
 }
@@ -91,40 +91,40 @@ QString evidence(model::StepEvidence evidence)
 {
     switch (evidence) {
     case model::StepEvidence::Ranges:
-        return Words::tr("told by ranges of the optimizers");
+        return TrainingTexts::tr("told by ranges of the optimizers");
     case model::StepEvidence::Bits:
-        return Words::tr("told by what autograd did at each event");
+        return TrainingTexts::tr("told by what autograd did at each event");
     case model::StepEvidence::Marks:
-        return Words::tr("as the program named them");
+        return TrainingTexts::tr("as the program named them");
     case model::StepEvidence::Frames:
-        return Words::tr("told by stacks of the optimizers");
+        return TrainingTexts::tr("told by stacks of the optimizers");
     case model::StepEvidence::Rhythm:
-        return Words::tr("a guess, from what comes and goes again and again");
+        return TrainingTexts::tr("a guess, from what comes and goes again and again");
     case model::StepEvidence::None:
         break;
     }
-    return Words::tr("nothing tells where steps end");
+    return TrainingTexts::tr("nothing tells where steps end");
 }
 
 QString leakKind(model::LeakKind kind)
 {
     switch (kind) {
     case model::LeakKind::Leak:
-        return Words::tr("leak");
+        return TrainingTexts::tr("leak");
     case model::LeakKind::Undecided:
-        return Words::tr("undecided");
+        return TrainingTexts::tr("undecided");
     case model::LeakKind::PendingStream:
-        return Words::tr("waits for a stream");
+        return TrainingTexts::tr("waits for a stream");
     case model::LeakKind::LongerInputs:
-        return Words::tr("longer inputs");
+        return TrainingTexts::tr("longer inputs");
     case model::LeakKind::ReservedOnly:
-        return Words::tr("reserved alone");
+        return TrainingTexts::tr("reserved alone");
     case model::LeakKind::FreedLate:
-        return Words::tr("freed late");
+        return TrainingTexts::tr("freed late");
     case model::LeakKind::Saturating:
-        return Words::tr("grew and stopped");
+        return TrainingTexts::tr("grew and stopped");
     case model::LeakKind::OptimizerState:
-        return Words::tr("optimizer state");
+        return TrainingTexts::tr("optimizer state");
     }
     return {};
 }

@@ -17,12 +17,12 @@ namespace {
 enum Column { Label, Bar, FirstFigure };
 
 constexpr int kColourRole = Qt::UserRole;
-constexpr int kFractionRole = Qt::UserRole + 1;
+constexpr int kBarFractionRole = Qt::UserRole + 1;
 constexpr int kSwatchRole = Qt::UserRole + 2;
 constexpr int kShortRole = Qt::UserRole + 3;
-constexpr int kBarWidth = 48; // before scaling, if names leave it
+constexpr int kListBarWidth = 48; // before scaling, if names leave it
 constexpr int kLeastBarWidth = 16;
-constexpr int kLabelWidth = 96;
+constexpr int kBarLabelWidth = 96;
 constexpr int kItemMargin = 3; // that the style leaves before a text
 constexpr int kSwatch = 10;
 constexpr int kSwatchRoom = kSwatch + kGrid;
@@ -54,7 +54,7 @@ public:
         if (index.column() != Bar)
             return;
         const QRectF area = QRectF(option.rect).adjusted(kGrid, 6, -kGrid, -6);
-        const double fraction = std::clamp(index.data(kFractionRole).toDouble(), 0.0, 1.0);
+        const double fraction = std::clamp(index.data(kBarFractionRole).toDouble(), 0.0, 1.0);
         const double width = fraction > 0 ? std::max(area.width() * fraction, 1.0) : 0;
         painter->fillRect(QRectF(area.left(), area.top(), width, area.height()), colour);
     }
@@ -163,7 +163,7 @@ void BarList::setRows(const std::vector<Row>& rows)
             if (row.ink.isValid())
                 item->setForeground(row.ink);
             item->setData(kColourRole, row.colour);
-            item->setData(kFractionRole, row.fraction);
+            item->setData(kBarFractionRole, row.fraction);
             item->setData(kSwatchRole, row.swatch && c == Label);
             if (c == Label)
                 item->setData(kShortRole, row.shortLabel);
@@ -197,8 +197,8 @@ void BarList::fitColumns()
     int room = viewport()->width();
     for (int c = FirstFigure; c < columnCount(); ++c)
         room -= horizontalHeader()->sectionSize(c);
-    const int least = std::max(scaled(kLabelWidth), std::min(m_shortWidth, room));
-    const int bar = std::min(scaled(kBarWidth), room - least);
+    const int least = std::max(scaled(kBarLabelWidth), std::min(m_shortWidth, room));
+    const int bar = std::min(scaled(kListBarWidth), room - least);
     const bool bars = bar >= scaled(kLeastBarWidth);
     setColumnHidden(Bar, !bars);
     const int most = bars ? room - bar : room;

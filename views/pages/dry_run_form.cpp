@@ -27,10 +27,10 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kLabelWidth = 104;
+constexpr int kFormLabelWidth = 104;
 constexpr int kCommandLines = 3;
 constexpr int kMostRanks = 4096; // as the command line takes them
-constexpr int kMostDevices = 64;
+constexpr int kMostFormDevices = 64;
 constexpr int kRecentText = 60;
 
 QGridLayout* formGrid(double scale)
@@ -39,7 +39,7 @@ QGridLayout* formGrid(double scale)
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(kGrid);
     grid->setVerticalSpacing(kGrid);
-    grid->setColumnMinimumWidth(0, qRound(kLabelWidth * scale));
+    grid->setColumnMinimumWidth(0, qRound(kFormLabelWidth * scale));
     grid->setColumnStretch(1, 1);
     return grid;
 }
@@ -89,7 +89,7 @@ DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
     , m_asRank(new QCheckBox(tr("As rank")))
     , m_rank(number(0, kMostRanks - 1))
     , m_worldSize(number(1, kMostRanks))
-    , m_devices(number(1, kMostDevices))
+    , m_devices(number(1, kMostFormDevices))
     , m_initialise(new QCheckBox(tr("Initialise weights on the CPU, too")))
     , m_time(new QCheckBox(tr("Estimate the least time of a step")))
     , m_change(new QLineEdit)

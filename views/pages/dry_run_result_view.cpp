@@ -25,11 +25,11 @@ using Role = Palette::Role;
 namespace {
 
 constexpr std::size_t kMostGroups = 10;
-constexpr int kMostDevices = 64; // rows of the table of devices
+constexpr int kMostDeviceRows = 64; // rows of the table of devices
 constexpr int kTwoColumns = 720; // from this width on, before scaling
 constexpr int kSideWidth = 344;
 constexpr int kFactHeight = 20;
-constexpr int kLabelWidth = 80;
+constexpr int kResultLabelWidth = 80;
 constexpr int kColumnGap = 4 * kGrid;
 
 QVBoxLayout* section(QVBoxLayout& column, const QString& title)
@@ -193,7 +193,7 @@ void DryRunResultView::addDeviceFacts(QVBoxLayout& column, const DryRunDevice& d
         : peaks;
     QVBoxLayout* part = section(column, where);
     FigureGrid grid(font());
-    grid.layout()->setColumnMinimumWidth(0, scaled(kLabelWidth, font()));
+    grid.layout()->setColumnMinimumWidth(0, scaled(kResultLabelWidth, font()));
     const auto row = [&](const QString& label, qint64 bytes, const QString& when) {
         grid.addRow({ { label, {}, {}, true }, { text::bytes(bytes) },
             { text::exactBytes(bytes), {}, {}, true }, { when, {}, {}, true, true } });
@@ -223,7 +223,7 @@ void DryRunResultView::addDeviceTable(QVBoxLayout& column)
     for (const DryRunDevice& device : m_result.run.devices) {
         if (!device.used())
             continue;
-        if (shown == kMostDevices) {
+        if (shown == kMostDeviceRows) {
             ++more;
             continue;
         }

@@ -21,7 +21,7 @@ struct FilterText {
 constexpr std::int64_t kAnySize = std::numeric_limits<std::int64_t>::max();
 
 /// "train.py:57" of "/home/me/train.py:57".
-QString lastPart(const QString& label)
+QString fileNameOf(const QString& label)
 {
     const qsizetype slash
         = std::max(label.lastIndexOf(QLatin1Char('/')), label.lastIndexOf(QLatin1Char('\\')));
@@ -105,7 +105,7 @@ std::vector<FilterChip> filterChips(const model::BlockFilter& filter, const mode
 {
     std::vector<FilterChip> chips;
     if (filter.line)
-        chips.push_back({ FilterText::tr("line: %1").arg(lastPart(text::utf8(*filter.line))),
+        chips.push_back({ FilterText::tr("line: %1").arg(fileNameOf(text::utf8(*filter.line))),
             text::utf8(*filter.line), changed(filter, [](auto& f) { f.line.reset(); }) });
     if (filter.category)
         chips.push_back(

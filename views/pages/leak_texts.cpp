@@ -20,7 +20,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct LeakTexts {
     Q_DECLARE_TR_FUNCTIONS(LeakTexts)
 };
 
@@ -29,7 +29,7 @@ constexpr std::size_t kMostNamed = 3;
 constexpr std::int64_t kFewestSteps = 6; // after the warm-up, as findLeaks() wants them
 
 /// Rich text, without its full stop.
-QString sentence(const model::Sentence& what)
+QString leakSentence(const model::Sentence& what)
 {
     QString html = verdictHtml({ what }, {});
     if (!html.isEmpty())
@@ -70,7 +70,7 @@ QString allPerStep(const model::LeakReport& report)
 QString andMore(std::size_t leaks, std::size_t named)
 {
     return leaks > named
-        ? QLatin1Char(' ') + Words::tr("and %1 more").arg(text::count(static_cast<qint64>(leaks - named)))
+        ? QLatin1Char(' ') + LeakTexts::tr("and %1 more").arg(text::count(static_cast<qint64>(leaks - named)))
         : QString();
 }
 
@@ -96,7 +96,7 @@ std::int64_t steadySteps(const model::LeakReport& report)
 QString stepsLeft(const model::LeakReport& report)
 {
     return text::strong(
-        text::counted(roughly(*report.stepsToOom), Words::tr("1 step"), Words::tr("%1 steps")));
+        text::counted(roughly(*report.stepsToOom), LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps")));
 }
 
 } // namespace
@@ -107,16 +107,17 @@ QString leaksVerdict(const TrainingData& training)
     QStringList all;
     switch (report.verdict) {
     case model::LeakReport::Verdict::Found:
-        all << Words::tr("It leaks %1 a step: %2.").arg(allPerStep(report), leaksNamed(training));
+        all << LeakTexts::tr("It leaks %1 a step: %2.").arg(allPerStep(report), leaksNamed(training));
         if (report.stepsToOom && report.capacityBytes)
-            all << Words::tr("At most %1 more fit into the %2 of the device.")
+            all << LeakTexts::tr("At most %1 more fit into the %2 of the device.")
                        .arg(stepsLeft(report), text::strong(text::bytes(*report.capacityBytes)));
         break;
     case model::LeakReport::Verdict::None:
-        all << Words::tr("%1 %2.").arg(text::strong(Words::tr("No leak.")), sentence(report.why));
+        all << LeakTexts::tr("%1 %2.").arg(text::strong(LeakTexts::tr("No leak.")), leakSentence(report.why));
         break;
     case model::LeakReport::Verdict::Undecided:
-        all << Words::tr("%1 %2.").arg(text::strong(Words::tr("Undecided.")), sentence(report.why));
+        all << LeakTexts::tr("%1 %2.").arg(
+            text::strong(LeakTexts::tr("Undecided.")), leakSentence(report.why));
         break;
     }
     return text::unbroken(all.join(QLatin1Char(' ')));
@@ -133,9 +134,9 @@ QString leaksLine(const TrainingData& training)
               leakPlaceText(training, report.sites[leaks.front()]).toHtmlEscaped(), QStringLiteral("leaks"))
         + andMore(leaks.size(), 1);
     return text::unbroken(report.stepsToOom
-            ? Words::tr("Grows %1 a step at %2: at most %3 more fit.")
+            ? LeakTexts::tr("Grows %1 a step at %2: at most %3 more fit.")
                   .arg(allPerStep(report), where, stepsLeft(report))
-            : Words::tr("Grows %1 a step at %2.").arg(allPerStep(report), where));
+            : LeakTexts::tr("Grows %1 a step at %2.").arg(allPerStep(report), where));
 }
 
 QString leaksFoundHow(const TrainingData& training)
@@ -145,14 +146,14 @@ QString leaksFoundHow(const TrainingData& training)
         return {};
     const QString evidence = text::evidence(training.steps->evidence);
     if (tooFewSteps(report))
-        return Words::tr("Steps are %1.").arg(evidence);
-    const QString steps = text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps"));
+        return LeakTexts::tr("Steps are %1.").arg(evidence);
+    const QString steps = text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps"));
     if (report.warmup == 0)
-        return Words::tr("The ends of %1 were compared; steps are %2.").arg(steps, evidence);
+        return LeakTexts::tr("The ends of %1 were compared; steps are %2.").arg(steps, evidence);
     return report.warmup == 1
-        ? Words::tr("The ends of %1 were compared, the first one left out as warm-up; steps are %2.")
+        ? LeakTexts::tr("The ends of %1 were compared, the first one left out as warm-up; steps are %2.")
               .arg(steps, evidence)
-        : Words::tr("The ends of %1 were compared, the first %2 left out as warm-up; steps are %3.")
+        : LeakTexts::tr("The ends of %1 were compared, the first %2 left out as warm-up; steps are %3.")
               .arg(steps, text::count(report.warmup), evidence);
 }
 
@@ -186,11 +187,11 @@ QString leakSiteText(const TrainingData& training, const model::LeakSite& site, 
     const auto add = [&](const QString& name, const model::Sentence& what) {
         if (!what.empty())
             all += QStringLiteral("<p style=\"margin:6px 0 0 0\"><b>%1</b> %2</p>")
-                       .arg(name, Words::tr("%1.").arg(sentence(what)));
+                       .arg(name, LeakTexts::tr("%1.").arg(leakSentence(what)));
     };
-    add(Words::tr("Likely:"), site.pattern);
-    add(Words::tr("What to change:"), site.change);
-    add(Words::tr("Why it was decided so:"), site.why);
+    add(LeakTexts::tr("Likely:"), site.pattern);
+    add(LeakTexts::tr("What to change:"), site.change);
+    add(LeakTexts::tr("Why it was decided so:"), site.why);
     return text::unbroken(all);
 }
 
@@ -198,26 +199,28 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
 {
     const model::LeakReport& report = *training.leaks;
     if (report.verdict == model::LeakReport::Verdict::None)
-        return { Words::tr("Nothing grows"),
-            Words::tr("No line of code keeps more at the end of one step than at the end of the one before."),
+        return { LeakTexts::tr("Nothing grows"),
+            LeakTexts::tr(
+                "No line of code keeps more at the end of one step than at the end of the one before."),
             {}, {} };
     if (training.trace->eventCount() == 0)
-        return { Words::tr("No events were recorded"),
-            Words::tr("Leaks are what grows from step to step. Record the program from its start:"),
-            text::recordCommand(), {}, Words::tr("Or call this in it before the training loop:"),
+        return { LeakTexts::tr("No events were recorded"),
+            LeakTexts::tr("Leaks are what grows from step to step. Record the program from its start:"),
+            text::recordCommand(), {}, LeakTexts::tr("Or call this in it before the training loop:"),
             text::recordLine() };
     if (report.steps == 0)
-        return { Words::tr("No steps to compare"),
-            Words::tr("Leaks are what grows from step to step. This sees where steps end:"),
-            text::recordCommand(), {}, Words::tr("Or name the steps in the program:"), text::stepLines() };
-    return {
-        Words::tr("%1 of %2 steps needed").arg(text::count(steadySteps(report)), text::count(kFewestSteps)),
-        Words::tr("Recorded: %1, warm-up: %2. In the warm-up what stays is still being made; 30 steps after "
-                  "it tell a leak for sure:")
-            .arg(text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps")),
+        return { LeakTexts::tr("No steps to compare"),
+            LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"),
+            text::recordCommand(), {}, LeakTexts::tr("Or name the steps in the program:"),
+            text::stepLines() };
+    return { LeakTexts::tr("%1 of %2 steps needed")
+                 .arg(text::count(steadySteps(report)), text::count(kFewestSteps)),
+        LeakTexts::tr(
+            "Recorded: %1, warm-up: %2. In the warm-up what stays is still being made; 30 steps after "
+            "it tell a leak for sure:")
+            .arg(text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps")),
                 text::count(report.warmup)),
-        text::recordCommand(), {}
-    };
+        text::recordCommand(), {} };
 }
 
 bool tooFewSteps(const model::LeakReport& report)
@@ -232,8 +235,9 @@ QString leaksFooter(const TrainingData& training)
     if (report.sites.empty())
         return {};
     const std::int64_t bytes = report.allocatedBytesPerStep();
-    const QString sites = text::counted(std::ssize(report.sites), Words::tr("1 site"), Words::tr("%1 sites"));
-    return bytes > 0 ? Words::tr("%1, leaks of %2 a step").arg(sites, text::exactBytes(bytes)) : sites;
+    const QString sites
+        = text::counted(std::ssize(report.sites), LeakTexts::tr("1 site"), LeakTexts::tr("%1 sites"));
+    return bytes > 0 ? LeakTexts::tr("%1, leaks of %2 a step").arg(sites, text::exactBytes(bytes)) : sites;
 }
 
 } // namespace strata::views

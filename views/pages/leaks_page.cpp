@@ -30,7 +30,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kNarrowest = 160, kLowest = 240; // before scaling
+constexpr int kNarrowestTable = 160, kLowestTable = 240; // before scaling
 constexpr std::size_t kMostPoints = 2'000; // of the whole device, as LeakSite::growth
 
 /// The same site of another report of the session: what is remembered of it.
@@ -86,7 +86,7 @@ LeaksPage::LeaksPage(Document& document, QWidget* parent)
     m_parts->addWidget(makeLeaksPart());
     m_parts->addWidget(m_steps);
     m_parts->addWidget(m_notice);
-    m_parts->setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font()));
+    m_parts->setMinimumSize(scaled(kNarrowestTable, font()), scaled(kLowestTable, font()));
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
     auto* verdict = new QVBoxLayout;

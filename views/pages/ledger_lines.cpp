@@ -9,9 +9,9 @@ namespace strata::views {
 
 namespace {
 
-using Kind = LedgerLine::Kind;
+using LineKind = LedgerLine::Kind;
 
-struct Words {
+struct LedgerTexts {
     Q_DECLARE_TR_FUNCTIONS(Ledger)
 };
 
@@ -25,13 +25,13 @@ QString sourceOf(const model::LedgerRow& row)
     if (row.category == model::Category::Unknown || row.blocks == 0)
         return {};
     if (row.recordedBytes == 0)
-        return Words::tr("inferred");
+        return LedgerTexts::tr("inferred");
     return row.recordedBytes == row.bytes
-        ? Words::tr("recorded")
-        : Words::tr("%1 recorded").arg(text::share(row.recordedBytes, row.bytes));
+        ? LedgerTexts::tr("recorded")
+        : LedgerTexts::tr("%1 recorded").arg(text::share(row.recordedBytes, row.bytes));
 }
 
-LedgerLine lineOf(const model::Ledger& ledger, const model::LedgerRow& row)
+LedgerLine ledgerLineOf(const model::Ledger& ledger, const model::LedgerRow& row)
 {
     LedgerLine line;
     line.category = row.category;
@@ -44,15 +44,16 @@ LedgerLine lineOf(const model::Ledger& ledger, const model::LedgerRow& row)
     if (!row.note.empty() && row.expectedBytesPerParameter)
         line.perParameter += QStringLiteral(" ▲");
     line.source = sourceOf(row);
-    line.about = Words::tr("%1, %2").arg(
-        text::counted(row.blocks, Words::tr("1 block"), Words::tr("%1 blocks")), text::exactBytes(row.bytes));
+    line.about = LedgerTexts::tr("%1, %2").arg(
+        text::counted(row.blocks, LedgerTexts::tr("1 block"), LedgerTexts::tr("%1 blocks")),
+        text::exactBytes(row.bytes));
     if (!row.note.empty())
         line.about = text::said(row.note) + QStringLiteral(".\n") + line.about;
     return line;
 }
 
-LedgerLine lineOf(Kind kind, const char* name, const QString& label, std::optional<std::int64_t> bytes,
-    const QString& about, const QString& shortLabel = {})
+LedgerLine ledgerLineOf(LineKind kind, const char* name, const QString& label,
+    std::optional<std::int64_t> bytes, const QString& about, const QString& shortLabel = {})
 {
     LedgerLine line;
     line.kind = kind;
@@ -70,38 +71,42 @@ std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger)
 {
     std::vector<LedgerLine> lines;
     for (const model::LedgerRow& row : ledger.rows)
-        lines.push_back(lineOf(ledger, row));
-    LedgerLine& requested = lines.emplace_back(lineOf(
-        Kind::Sum, "requested", Words::tr("Requested"), ledger.requestedBytes, Words::tr("The rows above")));
+        lines.push_back(ledgerLineOf(ledger, row));
+    LedgerLine& requested = lines.emplace_back(ledgerLineOf(LineKind::Sum, "requested",
+        LedgerTexts::tr("Requested"), ledger.requestedBytes, LedgerTexts::tr("The rows above")));
     requested.share = text::share(ledger.requestedBytes, ledger.requestedBytes);
-    lines.push_back(lineOf(Kind::Part, "rounding", Words::tr("Rounding"), ledger.roundingBytes,
-        ledger.roundingBytes
-            ? Words::tr("What the allocator adds to requests, and what was not worth a split")
-            : Words::tr("The recording does not tell the rounded sizes at this instant")));
-    const QString untold = Words::tr("A profiler tells of no segments, so not of what is free in them. A "
-                                     "memory snapshot does.");
-    lines.push_back(lineOf(Kind::Part, "fragmentation", Words::tr("Fragmentation, free beside live blocks"),
-        ledger.fragmentationBytes,
-        ledger.fragmentationBytes ? Words::tr("Free in segments that live blocks keep") : untold,
-        Words::tr("Fragmentation")));
     lines.push_back(
-        lineOf(Kind::Part, "cached_free", Words::tr("Cached, free as whole segments"), ledger.cachedFreeBytes,
-            ledger.cachedFreeBytes
-                ? Words::tr("In segments that are free as a whole: torch.cuda.empty_cache() gives them back")
-                : untold,
-            Words::tr("Cached free")));
-    lines.push_back(
-        lineOf(Kind::Sum, "reserved", Words::tr("Reserved"), ledger.reservedBytes, sumSentence(ledger)));
+        ledgerLineOf(LineKind::Part, "rounding", LedgerTexts::tr("Rounding"), ledger.roundingBytes,
+            ledger.roundingBytes
+                ? LedgerTexts::tr("What the allocator adds to requests, and what was not worth a split")
+                : LedgerTexts::tr("The recording does not tell the rounded sizes at this instant")));
+    const QString untold
+        = LedgerTexts::tr("A profiler tells of no segments, so not of what is free in them. A "
+                          "memory snapshot does.");
+    lines.push_back(ledgerLineOf(LineKind::Part, "fragmentation",
+        LedgerTexts::tr("Fragmentation, free beside live blocks"), ledger.fragmentationBytes,
+        ledger.fragmentationBytes ? LedgerTexts::tr("Free in segments that live blocks keep") : untold,
+        LedgerTexts::tr("Fragmentation")));
+    lines.push_back(ledgerLineOf(LineKind::Part, "cached_free",
+        LedgerTexts::tr("Cached, free as whole segments"), ledger.cachedFreeBytes,
+        ledger.cachedFreeBytes ? LedgerTexts::tr(
+            "In segments that are free as a whole: torch.cuda.empty_cache() gives them back")
+                               : untold,
+        LedgerTexts::tr("Cached free")));
+    lines.push_back(ledgerLineOf(
+        LineKind::Sum, "reserved", LedgerTexts::tr("Reserved"), ledger.reservedBytes, sumSentence(ledger)));
     if (ledger.pendingFreeBytes > 0)
-        lines.push_back(lineOf(Kind::Aside, "pending_free", Words::tr("Pending free, a part of requested"),
-            ledger.pendingFreeBytes, Words::tr("Freed by the program, but another stream may still use it"),
-            Words::tr("Pending free")));
-    lines.push_back(lineOf(Kind::Aside, "outside", Words::tr("Outside PyTorch, on top of reserved"),
-        ledger.outsideBytes,
+        lines.push_back(ledgerLineOf(LineKind::Aside, "pending_free",
+            LedgerTexts::tr("Pending free, a part of requested"), ledger.pendingFreeBytes,
+            LedgerTexts::tr("Freed by the program, but another stream may still use it"),
+            LedgerTexts::tr("Pending free")));
+    lines.push_back(ledgerLineOf(LineKind::Aside, "outside",
+        LedgerTexts::tr("Outside PyTorch, on top of reserved"), ledger.outsideBytes,
         ledger.outsideBytes
-            ? Words::tr("CUDA itself and its libraries, as the driver said last")
-            : Words::tr("CUDA itself and its libraries: the driver was not asked. strata record asks it."),
-        Words::tr("Outside PyTorch")));
+            ? LedgerTexts::tr("CUDA itself and its libraries, as the driver said last")
+            : LedgerTexts::tr(
+                "CUDA itself and its libraries: the driver was not asked. strata record asks it."),
+        LedgerTexts::tr("Outside PyTorch")));
     return lines;
 }
 
@@ -109,25 +114,27 @@ QString sumSentence(const model::Ledger& ledger)
 {
     const std::int64_t rest = ledger.unaccountedBytes();
     if (!ledger.reservedBytes)
-        return Words::tr("The file does not tell what is reserved. A memory snapshot does.");
+        return LedgerTexts::tr("The file does not tell what is reserved. A memory snapshot does.");
     if (!ledger.fragmentationBytes && rest >= 0)
-        return Words::tr("%1 of it are free or rounding: a profiler does not tell which.")
+        return LedgerTexts::tr("%1 of it are free or rounding: a profiler does not tell which.")
             .arg(text::bytes(rest));
     if (rest == 0)
         return ledger.roundingBytes
-            ? Words::tr(
+            ? LedgerTexts::tr(
                 "Requested, rounding, fragmentation and cached memory add up to all that is reserved.")
-            : Words::tr(
+            : LedgerTexts::tr(
                 "Requested, fragmentation and cached memory add up to all that is reserved; rounding, "
                 "which is not known here, is among what is free.");
     if (rest < 0)
-        return Words::tr("These are %1 more than is known to be reserved: the recording misses segments.")
+        return LedgerTexts::tr(
+            "These are %1 more than is known to be reserved: the recording misses segments.")
             .arg(text::bytes(-rest));
     return ledger.roundingBytes
-        ? Words::tr("%1 of reserved are in no line: the recording does not tell what they are.")
+        ? LedgerTexts::tr("%1 of reserved are in no line: the recording does not tell what they are.")
               .arg(text::bytes(rest))
-        : Words::tr("With the rest, %1, they add up to all that is reserved. It is rounding, as far as the "
-                    "recording tells of it.")
+        : LedgerTexts::tr(
+            "With the rest, %1, they add up to all that is reserved. It is rounding, as far as the "
+            "recording tells of it.")
               .arg(text::bytes(rest));
 }
 

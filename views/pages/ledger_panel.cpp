@@ -77,7 +77,7 @@ double fractionOf(std::int64_t bytes, std::int64_t whole)
     return whole > 0 ? static_cast<double>(bytes) / static_cast<double>(whole) : 0;
 }
 
-std::string lineOf(const model::DeviceTrace& trace, const model::Spike& spike)
+std::string spikeLineOf(const model::DeviceTrace& trace, const model::Spike& spike)
 {
     const model::FrameId frame = model::userFrame(trace.recording(), spike.site);
     return frame.valid() ? model::frameLabel(trace.recording(), frame) : std::string(model::kNoStackLabel);
@@ -365,7 +365,7 @@ void LedgerPanel::addSpikes(QVBoxLayout& layout, const LedgerData& shown)
         if (rows.size() == kMostSpikes)
             break;
         const model::FrameId frame = model::userFrame(trace.recording(), spike.site);
-        const std::string key = lineOf(trace, spike);
+        const std::string key = spikeLineOf(trace, spike);
         BarList::Row& row = rows.emplace_back();
         row.label = text::utf8(frame.valid() ? model::frameShortLabel(trace.recording(), frame) : key);
         if (const std::string function

@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kSpacing = 8;
 
-QFont scaled(const QFont& base, double factor)
+QFont scaledPixels(const QFont& base, double factor)
 {
     QFont font = base;
     if (base.pixelSize() > 0)
@@ -72,7 +72,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     m_verdict->setWordWrap(true);
     m_verdict->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_verdict->setTextFormat(Qt::RichText);
-    m_verdict->setFont(scaled(font(), 15.0 / 13));
+    m_verdict->setFont(scaledPixels(font(), 15.0 / 13));
     m_verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
     m_verdict->setAccessibleName(tr("Verdict"));
     connect(m_verdict, &QLabel::linkActivated, this, [this](const QString& link) {

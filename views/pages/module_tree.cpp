@@ -18,9 +18,9 @@ namespace strata::views {
 namespace {
 
 constexpr int kPathRole = Qt::UserRole; // invalid: of no module
-constexpr int kFractionRole = Qt::UserRole + 1;
+constexpr int kTreeFractionRole = Qt::UserRole + 1;
 constexpr int kBar = 7; // the last column, which stands beside the names
-constexpr int kBarWidth = 64, kGap = 16; // between figures
+constexpr int kTreeBarWidth = 64, kGap = 16; // between figures
 constexpr int kCellMargin = 6; // of both sides
 constexpr int kUnfolded = 12; // so many rows are unfolded from the start
 constexpr std::array kColumns{ model::Category::Parameter, model::Category::Gradient,
@@ -38,7 +38,7 @@ public:
     {
         QStyledItemDelegate::paint(painter, option, index);
         const QRectF area = QRectF(option.rect).adjusted(kGrid, 6, -kGrid, -6);
-        const double width = area.width() * std::clamp(index.data(kFractionRole).toDouble(), 0.0, 1.0);
+        const double width = area.width() * std::clamp(index.data(kTreeFractionRole).toDouble(), 0.0, 1.0);
         if (width > 0)
             painter->fillRect(QRectF(area.left(), area.top(), std::max(width, 1.0), area.height()), m_colour);
     }
@@ -52,7 +52,7 @@ std::string pathOf(const QTreeWidgetItem& item)
     return item.data(0, kPathRole).toByteArray().toStdString();
 }
 
-QString lastPart(const QString& path)
+QString lastModulePart(const QString& path)
 {
     return path.mid(path.lastIndexOf(QLatin1Char('.')) + 1);
 }
@@ -123,12 +123,12 @@ ModuleTree::ModuleTree(
         auto* item = new QTreeWidgetItem(parents.back());
         parents.push_back(item);
         const QString path = text::utf8(row.path);
-        item->setText(0, path.isEmpty() ? tr("no module") : row.depth > 0 ? lastPart(path) : path);
+        item->setText(0, path.isEmpty() ? tr("no module") : row.depth > 0 ? lastModulePart(path) : path);
         item->setToolTip(0,
             path.isEmpty() ? tr("Blocks that no module asked for, and whose module was not recorded") : path);
         item->setData(0, kPathRole, QByteArray::fromStdString(row.path));
         setFigures(*item, row.total);
-        item->setData(kBar, kFractionRole,
+        item->setData(kBar, kTreeFractionRole,
             all.bytes > 0 ? static_cast<double>(row.total.bytes) / static_cast<double>(all.bytes) : 0.0);
         item->setToolTip(kBar, text::share(row.total.bytes, all.bytes));
     }
@@ -147,7 +147,7 @@ ModuleTree::ModuleTree(
     head.setSectionResizeMode(QHeaderView::ResizeToContents);
     head.setSectionResizeMode(0, QHeaderView::Stretch);
     head.setSectionResizeMode(kBar, QHeaderView::Fixed);
-    head.resizeSection(kBar, scaled(kBarWidth, font()));
+    head.resizeSection(kBar, scaled(kTreeBarWidth, font()));
     head.moveSection(kBar, 1);
     for (int c = 1; c < columnCount(); ++c)
         headerItem()->setTextAlignment(c, Qt::AlignRight | Qt::AlignVCenter);

@@ -20,7 +20,7 @@
 
 namespace strata::views {
 
-using Kind = model::UserItem::Kind;
+using NoteKind = model::UserItem::Kind;
 
 namespace {
 
@@ -220,12 +220,12 @@ void NotesPage::go(int row, bool show)
     if (!session || !isInRecording(item, *session))
         return;
     ViewState& state = m_document.viewState();
-    if (item.kind == Kind::Rules) {
+    if (item.kind == NoteKind::Rules) {
         if (show)
             Q_EMIT openPage(QStringLiteral("summary"), {}); // which has them under "Categories..."
         return;
     }
-    if (item.kind == Kind::Filter) {
+    if (item.kind == NoteKind::Filter) {
         if (!show)
             return; // what is shown changes only when asked for
         state.setFilter(*model::filterFromText(session->recording(), item.conditions));

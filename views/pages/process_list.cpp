@@ -114,7 +114,7 @@ private:
     const Palette& m_palette;
 };
 
-QString stateText(model::ProcessState state)
+QString processStateText(model::ProcessState state)
 {
     switch (state) {
     case model::ProcessState::Live:
@@ -217,7 +217,7 @@ void ProcessList::fitColumns()
     int state = 0;
     for (const auto each : { model::ProcessState::Live, model::ProcessState::File,
              model::ProcessState::Attachable, model::ProcessState::Polled })
-        state = std::max(state, width(How, stateText(each)));
+        state = std::max(state, width(How, processStateText(each)));
     const int widths[] = { 0, state, width(Rank, QStringLiteral("1024 of 1024")),
         width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
         width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
@@ -289,7 +289,7 @@ void ProcessList::setProcesses(const std::vector<ProcessFinder::Seen>& processes
                 : process.process ? tr("process %1").arg(*process.process)
                                   : QString());
         item->setToolTip(Name, process.file.empty() ? key : text::utf8(process.file));
-        item->setText(How, stateText(process.state));
+        item->setText(How, processStateText(process.state));
         item->setToolTip(How, stateHint(process.state));
 
         item->setText(Rank,

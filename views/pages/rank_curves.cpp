@@ -22,7 +22,7 @@ constexpr double kNameWidth = 132, kFigureWidth = 84;
 constexpr double kHeadroom = 1.06;
 constexpr int kFigures = 3; // now, requested peak, reserved peak
 
-QString stateText(model::LinkState state)
+QString linkStateText(model::LinkState state)
 {
     switch (state) {
     case model::LinkState::Connecting:
@@ -213,7 +213,7 @@ void RankCurves::paintRow(QPainter& painter, int row)
     painter.setPen(failed ? m_palette[Role::Bad] : m_palette[Role::TextMuted]);
     painter.drawText(twoLines ? name.adjusted(0, name.height() / 2, 0, 0) : name,
         twoLines ? Qt::AlignTop | Qt::AlignLeft : Qt::AlignVCenter | Qt::AlignRight,
-        failed ? tr("out of memory") : stateText(rank.state));
+        failed ? tr("out of memory") : linkStateText(rank.state));
 
     if (!rank.data)
         return;

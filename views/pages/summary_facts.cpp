@@ -18,7 +18,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct SummaryTexts {
     Q_DECLARE_TR_FUNCTIONS(Summary)
 };
 
@@ -40,11 +40,11 @@ QString plain(const QJsonValue& value)
     if (value.isString())
         return value.toString();
     if (value.isBool())
-        return value.toBool() ? Words::tr("on") : Words::tr("off");
+        return value.toBool() ? SummaryTexts::tr("on") : SummaryTexts::tr("off");
     if (value.isDouble())
         return QString::number(value.toDouble(), 'g', 15);
     if (value.isNull() || value.isUndefined())
-        return Words::tr("none");
+        return SummaryTexts::tr("none");
     return QString::fromUtf8(value.isObject()
             ? QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact)
             : QJsonDocument(value.toArray()).toJson(QJsonDocument::Compact));
@@ -66,17 +66,17 @@ SettingFact settingFact(const model::Setting& setting)
         // -1, or what is left of it after a cast or a division by MiB.
         const double bytes = value.toDouble();
         if (bytes < 0 || bytes > 1e15)
-            return { key, Words::tr("unlimited"), true };
+            return { key, SummaryTexts::tr("unlimited"), true };
         return { key, text::bytes(static_cast<std::int64_t>(bytes)), false };
     }
     if (value.isObject() && allZero(value))
-        return { key, Words::tr("off"), true };
+        return { key, SummaryTexts::tr("off"), true };
     if (value.isString() && value.toString().isEmpty())
-        return { key, Words::tr("not set"), true };
+        return { key, SummaryTexts::tr("not set"), true };
     if (key == QLatin1String("pinned_num_register_threads"))
         return { key, plain(value), value.toDouble() == 1 };
     if (value.isDouble() && value.toDouble() == 0)
-        return { key, Words::tr("off"), true };
+        return { key, SummaryTexts::tr("off"), true };
     const bool usual = value.isBool() && !value.toBool();
     return { key, plain(value), usual };
 }
@@ -84,30 +84,30 @@ SettingFact settingFact(const model::Setting& setting)
 void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
 {
     if (totals.reservedKnown)
-        facts.push_back(
-            bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
+        facts.push_back(bytesFact(
+            SummaryTexts::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
     else
-        facts.push_back({ Words::tr("reserved"), Words::tr("not told"), {}, {}, true });
+        facts.push_back({ SummaryTexts::tr("reserved"), SummaryTexts::tr("not told"), {}, {}, true });
     facts.push_back(
-        bytesFact(Words::tr("requested, peak"), totals.requestedBytesPeak, totals.requestedPeakEvent));
+        bytesFact(SummaryTexts::tr("requested, peak"), totals.requestedBytesPeak, totals.requestedPeakEvent));
     if (totals.endKnown) {
-        facts.push_back(bytesFact(Words::tr("reserved, end"), totals.reservedBytesEnd));
-        facts.push_back(bytesFact(Words::tr("active, end"), totals.activeBytesEnd));
-        facts.push_back(bytesFact(Words::tr("allocated, end"), totals.allocatedBytesEnd));
-        facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
+        facts.push_back(bytesFact(SummaryTexts::tr("reserved, end"), totals.reservedBytesEnd));
+        facts.push_back(bytesFact(SummaryTexts::tr("active, end"), totals.activeBytesEnd));
+        facts.push_back(bytesFact(SummaryTexts::tr("allocated, end"), totals.allocatedBytesEnd));
+        facts.push_back(bytesFact(SummaryTexts::tr("requested, end"), totals.requestedBytesEnd));
     } else {
-        facts.push_back({ Words::tr("state at the end"), Words::tr("unknown"), {}, {}, true });
+        facts.push_back({ SummaryTexts::tr("state at the end"), SummaryTexts::tr("unknown"), {}, {}, true });
     }
     if (totals.requestedBytesStart > 0)
-        facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
+        facts.push_back(bytesFact(SummaryTexts::tr("requested, start"), totals.requestedBytesStart, -1));
 }
 
 /// After a program that ended well it is idle cache, and so stands among the numbers alone.
 void addWasteAtEnd(std::vector<Fact>& facts, const model::Waste& waste)
 {
-    facts.push_back(bytesFact(Words::tr("free in segments, end"), waste.freeInSegments));
-    facts.push_back(bytesFact(Words::tr("rounding, end"), waste.rounding));
-    facts.push_back(bytesFact(Words::tr("pending free, end"), waste.pendingFree));
+    facts.push_back(bytesFact(SummaryTexts::tr("free in segments, end"), waste.freeInSegments));
+    facts.push_back(bytesFact(SummaryTexts::tr("rounding, end"), waste.rounding));
+    facts.push_back(bytesFact(SummaryTexts::tr("pending free, end"), waste.pendingFree));
 }
 
 /// Of its allocator nothing is known.
@@ -122,19 +122,23 @@ QString aboutWord(const QString& label)
 {
     const QString word = label.section(QLatin1Char(','), 0, 0).trimmed();
     const std::pair<QString, QString> words[] = {
-        { Words::tr("requested"),
-            Words::tr(
+        { SummaryTexts::tr("requested"),
+            SummaryTexts::tr(
                 "bytes that the program asked for; counts a block until its memory can be used again") },
-        { Words::tr("allocated"), Words::tr("requested, rounded up by the allocator; owned by the program") },
-        { Words::tr("active"),
-            Words::tr("allocated, and blocks that are freed but still wait for another stream") },
-        { Words::tr("reserved"), Words::tr("all segments: what PyTorch holds of the device") },
-        { Words::tr("free in segments"),
-            Words::tr("reserved and in no block: PyTorch uses it again before it asks the driver for more") },
-        { Words::tr("rounding"), Words::tr("what the allocator adds to a request, up to its own sizes") },
-        { Words::tr("pending free"),
-            Words::tr("freed by the program, waiting for another stream: free_requested came, free_completed "
-                      "did not") },
+        { SummaryTexts::tr("allocated"),
+            SummaryTexts::tr("requested, rounded up by the allocator; owned by the program") },
+        { SummaryTexts::tr("active"),
+            SummaryTexts::tr("allocated, and blocks that are freed but still wait for another stream") },
+        { SummaryTexts::tr("reserved"), SummaryTexts::tr("all segments: what PyTorch holds of the device") },
+        { SummaryTexts::tr("free in segments"),
+            SummaryTexts::tr(
+                "reserved and in no block: PyTorch uses it again before it asks the driver for more") },
+        { SummaryTexts::tr("rounding"),
+            SummaryTexts::tr("what the allocator adds to a request, up to its own sizes") },
+        { SummaryTexts::tr("pending free"),
+            SummaryTexts::tr(
+                "freed by the program, waiting for another stream: free_requested came, free_completed "
+                "did not") },
     };
     for (const auto& [known, about] : words)
         if (word == known)
@@ -153,24 +157,27 @@ std::vector<Fact> numberFacts(const SummaryData& device)
             addWasteAtEnd(facts, device.summary->waste);
     }
     if (const auto& capacity = device.summary->capacity)
-        facts.push_back(bytesFact(
-            capacity->exact ? Words::tr("capacity") : Words::tr("capacity, at least"), capacity->bytes));
-    facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
+        facts.push_back(
+            bytesFact(capacity->exact ? SummaryTexts::tr("capacity") : SummaryTexts::tr("capacity, at least"),
+                capacity->bytes));
+    facts.push_back({ SummaryTexts::tr("events"), text::count(totals.events), {}, {} });
     if (const auto& first = device.summary->firstTimeNs, &last = device.summary->latestTimeNs; first && last)
-        facts.push_back({ Words::tr("time span"), text::duration(model::wrapSub(*last, *first)), {}, {} });
+        facts.push_back(
+            { SummaryTexts::tr("time span"), text::duration(model::wrapSub(*last, *first)), {}, {} });
     else
-        facts.push_back({ Words::tr("time span"), Words::tr("no times recorded"), {}, {}, true });
+        facts.push_back(
+            { SummaryTexts::tr("time span"), SummaryTexts::tr("no times recorded"), {}, {}, true });
     if (totals.endKnown) {
-        facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
-        facts.push_back({ Words::tr("blocks, end"), text::count(totals.blocks), {}, {} });
+        facts.push_back({ SummaryTexts::tr("segments, end"), text::count(totals.segments), {}, {} });
+        facts.push_back({ SummaryTexts::tr("blocks, end"), text::count(totals.blocks), {}, {} });
     }
     if (!recording.annotations.empty()) {
         const auto count = std::count_if(recording.annotations.begin(), recording.annotations.end(),
             [](const model::Annotation& a) { return a.kind != model::Annotation::Kind::End; });
-        facts.push_back({ Words::tr("annotations"), text::count(count), {}, {} });
+        facts.push_back({ SummaryTexts::tr("annotations"), text::count(count), {}, {} });
     }
-    facts.push_back(bytesFact(Words::tr("file"), static_cast<std::int64_t>(recording.fileBytes)));
-    facts.push_back({ Words::tr("format"), text::utf8(recording.format), {}, {}, true });
+    facts.push_back(bytesFact(SummaryTexts::tr("file"), static_cast<std::int64_t>(recording.fileBytes)));
+    facts.push_back({ SummaryTexts::tr("format"), text::utf8(recording.format), {}, {}, true });
     return facts;
 }
 
@@ -183,15 +190,16 @@ std::vector<Fact> wasteFacts(const SummaryData& device)
     const auto fact = [&](const QString& label, const model::Bound& bound) {
         const QString most = text::bytes(bound.most);
         const QString value = bound.exact() ? most
-            : bound.least > 0               ? Words::tr("%1 to %2").arg(text::bytes(bound.least), most)
-                                            : Words::tr("≤ %1").arg(most);
+            : bound.least > 0               ? SummaryTexts::tr("%1 to %2").arg(text::bytes(bound.least), most)
+                                            : SummaryTexts::tr("≤ %1").arg(most);
         const QString share = text::share(bound.most, use.reservedBytes);
         return Fact{ label, value,
-            use.reservedBytes > 0 ? (bound.exact() ? share : Words::tr("≤ %1").arg(share)) : QString(), {} };
+            use.reservedBytes > 0 ? (bound.exact() ? share : SummaryTexts::tr("≤ %1").arg(share)) : QString(),
+            {} };
     };
-    return { fact(Words::tr("free in segments"), waste.freeInSegments),
-        fact(Words::tr("rounding"), waste.rounding),
-        fact(Words::tr("pending free"), { waste.pendingFree, waste.pendingFree }) };
+    return { fact(SummaryTexts::tr("free in segments"), waste.freeInSegments),
+        fact(SummaryTexts::tr("rounding"), waste.rounding),
+        fact(SummaryTexts::tr("pending free"), { waste.pendingFree, waste.pendingFree }) };
 }
 
 std::vector<Fact> driverFacts(const SummaryData& device)
@@ -199,11 +207,11 @@ std::vector<Fact> driverFacts(const SummaryData& device)
     const std::optional<model::DriverSummary>& driver = device.summary->driver;
     if (!driver)
         return {};
-    std::vector<Fact> facts{ bytesFact(Words::tr("all processes"), driver->usedBytesPeak) };
+    std::vector<Fact> facts{ bytesFact(SummaryTexts::tr("all processes"), driver->usedBytesPeak) };
     if (driver->processBytesPeak)
-        facts.push_back(bytesFact(Words::tr("this process"), *driver->processBytesPeak));
+        facts.push_back(bytesFact(SummaryTexts::tr("this process"), *driver->processBytesPeak));
     if (driver->outsideBytesPeak)
-        facts.push_back(bytesFact(Words::tr("outside PyTorch"), *driver->outsideBytesPeak));
+        facts.push_back(bytesFact(SummaryTexts::tr("outside PyTorch"), *driver->outsideBytesPeak));
     return facts;
 }
 
@@ -214,13 +222,13 @@ std::vector<Fact> hostFacts(const model::Recording& recording)
             == 0)
         return {};
     const model::HostMemory& host = *recording.host;
-    std::vector<Fact> facts{ bytesFact(Words::tr("reserved"), host.reservedBytes) };
+    std::vector<Fact> facts{ bytesFact(SummaryTexts::tr("reserved"), host.reservedBytes) };
     if (host.reservedBytesPeak)
-        facts.push_back(bytesFact(Words::tr("reserved, peak"), *host.reservedBytesPeak));
-    facts.push_back(bytesFact(Words::tr("allocated"), host.allocatedBytes));
-    facts.push_back({ Words::tr("segments"), text::count(host.segments), {}, {} });
+        facts.push_back(bytesFact(SummaryTexts::tr("reserved, peak"), *host.reservedBytesPeak));
+    facts.push_back(bytesFact(SummaryTexts::tr("allocated"), host.allocatedBytes));
+    facts.push_back({ SummaryTexts::tr("segments"), text::count(host.segments), {}, {} });
     if (host.events > 0)
-        facts.push_back({ Words::tr("events"), text::count(host.events), {}, {} });
+        facts.push_back({ SummaryTexts::tr("events"), text::count(host.events), {}, {} });
     return facts;
 }
 
@@ -234,10 +242,10 @@ std::vector<Fact> simulationFacts(const model::Recording& recording)
         if (!value.isEmpty())
             facts.push_back({ label, value, {}, {}, true });
     };
-    add(Words::tr("device"), text::utf8(simulation->device));
-    add(Words::tr("command"), text::utf8(simulation->command));
+    add(SummaryTexts::tr("device"), text::utf8(simulation->device));
+    add(SummaryTexts::tr("command"), text::utf8(simulation->command));
     if (simulation->devices > 1)
-        add(Words::tr("devices"), text::count(simulation->devices));
+        add(SummaryTexts::tr("devices"), text::count(simulation->devices));
     for (const auto& [key, value] : simulation->options)
         if (const QJsonValue option = parseJson(value); key == "rank" || key == "world_size" || key == "set"
             || (key == "changes" && !option.toArray().isEmpty()) || (key == "steps" && option.toDouble() > 0))

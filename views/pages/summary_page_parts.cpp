@@ -26,7 +26,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kLabelWidth = 144; // of the longest: "free in segments, end"
+constexpr int kPartLabelWidth = 144; // of the longest: "free in segments, end"
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
 
@@ -53,7 +53,7 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
     grid->setHorizontalSpacing(kMargin);
     grid->setVerticalSpacing(0);
     const double scale = scaleOf(font);
-    grid->setColumnMinimumWidth(0, qRound(kLabelWidth * scale)); // one grid over all sections
+    grid->setColumnMinimumWidth(0, qRound(kPartLabelWidth * scale)); // one grid over all sections
     grid->setColumnMinimumWidth(1, qRound(kValueWidth * scale));
     grid->setColumnStretch(2, 1);
     const QFont numbers = numberFont(font);

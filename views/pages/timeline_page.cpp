@@ -27,7 +27,7 @@ namespace strata::views {
 namespace {
 
 constexpr int kGrowMs = 500; ///< between two pictures of what goes on
-constexpr int kFindWidth = 160, kNarrowest = 160, kLowest = 240; // before scaling
+constexpr int kFindWidth = 160, kNarrowestLanes = 160, kLowestLanes = 240; // before scaling
 constexpr int kRows = 4,
               kChartRows = 11; // that the lower part is high at least, without the chart and with it
 
@@ -82,7 +82,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     m_splitter->setObjectName(QStringLiteral("timeline")); // under which the window remembers it
     m_parts->addWidget(m_splitter);
     m_parts->addWidget(m_notice);
-    m_parts->setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font()));
+    m_parts->setMinimumSize(scaled(kNarrowestLanes, font()), scaled(kLowestLanes, font()));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
     layout->setSpacing(kGrid);

@@ -15,7 +15,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct TimelineTexts {
     Q_DECLARE_TR_FUNCTIONS(TimelinePage)
 };
 
@@ -48,9 +48,10 @@ QString timelineSteps(const WorkFigures& figures)
 
 QString timelineRange(const WorkFigures& figures)
 {
-    return figures.report.range ? Words::tr("of the %1 that were measured; a click without a drag ends that")
-                                      .arg(text::duration(figures.report.range->ns()))
-                                : QString();
+    return figures.report.range
+        ? TimelineTexts::tr("of the %1 that were measured; a click without a drag ends that")
+              .arg(text::duration(figures.report.range->ns()))
+        : QString();
 }
 
 QString ranksVerdict(const RunRanks& ranks)
@@ -65,7 +66,7 @@ QString timelineRoofline(const WorkFigures& figures)
 
 QString timelineAdded(const AddedMemory& added)
 {
-    return Words::tr("<b>%1</b> is added: %2")
+    return TimelineTexts::tr("<b>%1</b> is added: %2")
         .arg(QFileInfo(added.path).fileName().toHtmlEscaped(),
             text::withMicro(verdictHtml({ model::sayJoin(added.join) }, {})));
 }
@@ -85,7 +86,7 @@ std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures)
     const bool isSimulated = figures.lanes->session().recording().simulated;
     if (!isSimulated && (roofline.lack == Lack::None || roofline.lack == Lack::Card))
         return std::nullopt;
-    return EmptyNotice::Text{ Words::tr("No roofline"),
+    return EmptyNotice::Text{ TimelineTexts::tr("No roofline"),
         verdictPlain(model::sayRoofline(roofline, isSimulated)),
         roofline.lack == Lack::Shapes ? recordCode() : QString(), {} };
 }
@@ -93,14 +94,15 @@ std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures)
 EmptyNotice::Text timelineNotice(const Document& document)
 {
     if (document.state() == Document::State::Empty || document.state() == Document::State::Loading)
-        return { Words::tr("Reading the file"), {}, {}, {} };
+        return { TimelineTexts::tr("Reading the file"), {}, {}, {} };
     if (text::holdsWork(document))
-        return { Words::tr("Putting work on its lanes"), {}, {}, {} };
-    return { Words::tr("Nothing here tells what ran when"),
-        document.isFollowing() ? Words::tr("What is watched tells of memory alone.")
-                               : Words::tr("This file tells of memory alone. A trace of torch.profiler tells "
-                                           "what ran when, and so does a "
-                                           "recording with --kernels:"),
+        return { TimelineTexts::tr("Putting work on its lanes"), {}, {}, {} };
+    return { TimelineTexts::tr("Nothing here tells what ran when"),
+        document.isFollowing()
+            ? TimelineTexts::tr("What is watched tells of memory alone.")
+            : TimelineTexts::tr("This file tells of memory alone. A trace of torch.profiler tells "
+                                "what ran when, and so does a "
+                                "recording with --kernels:"),
         document.isFollowing() ? QString() : recordCode(), {} };
 }
 
@@ -108,7 +110,7 @@ namespace text {
 
 QString noWorkReason()
 {
-    return Words::tr(
+    return TimelineTexts::tr(
         "This file tells of memory alone, not of what ran when. A trace of torch.profiler does, or "
         "strata record --kernels.");
 }

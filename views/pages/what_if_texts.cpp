@@ -19,24 +19,24 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct WhatIfText {
     Q_DECLARE_TR_FUNCTIONS(WhatIfTexts)
 };
 
-QString strongBytes(std::int64_t bytes)
+QString strongAmount(std::int64_t bytes)
 {
     return text::strong(text::bytes(bytes));
 }
 
 /// How sure it is, which stands in front of it already, is not said again, and what the command line has
 /// options for is named as this page has it.
-QString sentence(const model::Sentence& what)
+QString whatIfSentence(const model::Sentence& what)
 {
     QString words = text::said(what);
-    for (const QString& sure : { Words::tr("an estimate: "), Words::tr("bounds alone: ") })
+    for (const QString& sure : { WhatIfText::tr("an estimate: "), WhatIfText::tr("bounds alone: ") })
         if (words.startsWith(sure))
             words.remove(0, sure.size());
-    words.replace(QLatin1String("--with FILE2"), Words::tr("Other recordings at the left"));
+    words.replace(QLatin1String("--with FILE2"), WhatIfText::tr("Other recordings at the left"));
     words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
@@ -64,15 +64,15 @@ OwnCard ownCard(const WhatIfQuestion& question)
     OwnCard own;
     if (const auto asked = question.scenario.capacityBytes) {
         own = { cardWith(*asked), *asked, {} };
-        own.name
-            = own.card ? text::utf8(own.card->name) : Words::tr("a device of %1").arg(text::bytes(*asked));
+        own.name = own.card ? text::utf8(own.card->name)
+                            : WhatIfText::tr("a device of %1").arg(text::bytes(*asked));
         return own;
     }
     const WhatIfRun& run = question.recordings.front().run;
     own.bytes = run.report ? run.report->capacityBytes.value_or(0) : 0;
     own.card = run.card();
-    own.name = own.card ? Words::tr("the recorded %1").arg(text::utf8(own.card->name))
-                        : Words::tr("the recorded device of %1").arg(text::bytes(own.bytes));
+    own.name = own.card ? WhatIfText::tr("the recorded %1").arg(text::utf8(own.card->name))
+                        : WhatIfText::tr("the recorded device of %1").arg(text::bytes(own.bytes));
     return own;
 }
 
@@ -84,15 +84,15 @@ QString ownFitText(const OwnCard& own, const Fitting& fitting)
     const QString name = text::strong(own.name.toHtmlEscaped());
     const std::int64_t margin = own.bytes - fitting.mostBytes;
     if (fitting.leastBytes > own.bytes)
-        return Words::tr("It does not fit on %1: %2 are missing.")
+        return WhatIfText::tr("It does not fit on %1: %2 are missing.")
             .arg(name, text::bytes(fitting.leastBytes - own.bytes));
     if (margin < 0)
-        return Words::tr("It may not fit on %1: up to %2 are missing.").arg(name, text::bytes(-margin));
+        return WhatIfText::tr("It may not fit on %1: up to %2 are missing.").arg(name, text::bytes(-margin));
     if (margin < model::outsideBytesOfProcess())
-        return Words::tr("It is tight on %1: of the %2 left over CUDA itself needs some.")
+        return WhatIfText::tr("It is tight on %1: of the %2 left over CUDA itself needs some.")
             .arg(name, text::bytes(margin));
-    return (fitting.isExact() ? Words::tr("It fits on %1, with %2 left over.")
-                              : Words::tr("It fits on %1, with at least %2 left over."))
+    return (fitting.isExact() ? WhatIfText::tr("It fits on %1, with %2 left over.")
+                              : WhatIfText::tr("It fits on %1, with at least %2 left over."))
         .arg(name, text::bytes(margin));
 }
 
@@ -109,13 +109,13 @@ QString fitText(const Fitting& fitting)
     if (const QString said = ownFitText(own, fitting); !said.isEmpty())
         all << said;
     if (least == nullptr)
-        all << Words::tr("No card of the catalogue is large enough.");
+        all << WhatIfText::tr("No card of the catalogue is large enough.");
     else if (least->card == own.card && !all.isEmpty())
-        all << Words::tr("No smaller card would do.");
+        all << WhatIfText::tr("No smaller card would do.");
     else
         all << (all.isEmpty() && fitting.isExact()
-                ? Words::tr("The smallest card that it fits on is %1, with %2 left over.")
-                : Words::tr("The smallest card that it fits on is %1, with at least %2 left over."))
+                ? WhatIfText::tr("The smallest card that it fits on is %1, with %2 left over.")
+                : WhatIfText::tr("The smallest card that it fits on is %1, with at least %2 left over."))
                    .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()),
                        text::bytes(least->marginBytes));
     return all.join(QLatin1Char(' '));
@@ -127,9 +127,9 @@ QString fitText(const WhatIfQuestion& question, const model::Prediction& predict
         const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
         const bool none
             = std::ranges::all_of(fits, [](const model::CardFit& fit) { return fit.fit == model::Fit::No; });
-        return none ? Words::tr("No card of the catalogue is large enough.")
-                    : Words::tr("It needs at least %1: %2.")
-                          .arg(strongBytes(*prediction.atLeastBytes),
+        return none ? WhatIfText::tr("No card of the catalogue is large enough.")
+                    : WhatIfText::tr("It needs at least %1: %2.")
+                          .arg(strongAmount(*prediction.atLeastBytes),
                               text::said(prediction.atLeastBecause).toHtmlEscaped());
     }
     return fitText({ .question = question,
@@ -142,9 +142,9 @@ QString fitText(const WhatIfQuestion& question, const model::Prediction& predict
 QString comparedText(std::int64_t is, std::int64_t was)
 {
     if (is == was)
-        return Words::tr("as much as was recorded");
-    return is < was ? Words::tr("%1 less than was recorded").arg(strongBytes(was - is))
-                    : Words::tr("%1 more than was recorded").arg(strongBytes(is - was));
+        return WhatIfText::tr("as much as was recorded");
+    return is < was ? WhatIfText::tr("%1 less than was recorded").arg(strongAmount(was - is))
+                    : WhatIfText::tr("%1 more than was recorded").arg(strongAmount(is - was));
 }
 
 /// `event`: the first whose request is refused; none: not known.
@@ -152,28 +152,29 @@ QString outOfMemoryText(
     const WhatIfQuestion& question, std::optional<model::EventIndex> event, bool isPeakThere)
 {
     const OwnCard own = ownCard(question);
-    const QString where
-        = own.bytes > 0 ? text::strong(own.name.toHtmlEscaped()) : Words::tr("the device that was recorded");
-    const QString dies = text::strong(Words::tr("runs out of memory"));
+    const QString where = own.bytes > 0 ? text::strong(own.name.toHtmlEscaped())
+                                        : WhatIfText::tr("the device that was recorded");
+    const QString dies = text::strong(WhatIfText::tr("runs out of memory"));
     if (!event)
-        return Words::tr("It %1 on %2; the peak is that of one which is large enough.").arg(dies, where);
+        return WhatIfText::tr("It %1 on %2; the peak is that of one which is large enough.").arg(dies, where);
     const QString first = text::link(text::event(*event), *event);
-    return isPeakThere ? Words::tr("It %1 there, first at %2.").arg(dies, first)
-                       : Words::tr("It %1 on %2, first at %3; the peak is that of one which is large enough.")
-                             .arg(dies, where, first);
+    return isPeakThere
+        ? WhatIfText::tr("It %1 there, first at %2.").arg(dies, first)
+        : WhatIfText::tr("It %1 on %2, first at %3; the peak is that of one which is large enough.")
+              .arg(dies, where, first);
 }
 
 QString refusalText(const WhatIfAnswer& answer)
 {
     const WhatIfQuestion& question = answer.question;
     const model::Error& error = answer.prediction.error();
-    const QString what = Words::tr("%1 %2.").arg(
-        text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
+    const QString what = WhatIfText::tr("%1 %2.").arg(
+        text::strong(WhatIfText::tr("No answer:")), text::said(error.what).toHtmlEscaped());
     const model::Lacks lacks = model::lacksOf(error);
     if ((lacks == model::Lacks::Confirmation || lacks == model::Lacks::Calls)
         && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
         return what + QLatin1Char(' ')
-            + Words::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
+            + WhatIfText::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
     return what + QLatin1Char(' ') + whatIfHint(error);
 }
 
@@ -183,29 +184,33 @@ QString whatIfHint(const model::Error& error)
 {
     switch (model::lacksOf(error)) {
     case model::Lacks::BatchItems:
-        return Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
-                         "training step tell it.");
+        return WhatIfText::tr(
+            "Say it at the left. Recorded with strata record --operators, the shapes of a whole "
+            "training step tell it.");
     case model::Lacks::OtherRecording:
-        return Words::tr("Give a second recording with another batch in Other recordings at the left.");
+        return WhatIfText::tr("Give a second recording with another batch in Other recordings at the left.");
     case model::Lacks::SequenceLength:
-        return Words::tr("Say at the left how long sequences are: of this recording in Sequence, of each "
-                         "other one in Other recordings.");
+        return WhatIfText::tr(
+            "Say at the left how long sequences are: of this recording in Sequence, of each "
+            "other one in Other recordings.");
     case model::Lacks::OtherLength:
-        return Words::tr("Give a second recording with sequences of another length in Other recordings at "
-                         "the left.");
+        return WhatIfText::tr(
+            "Give a second recording with sequences of another length in Other recordings at "
+            "the left.");
     case model::Lacks::Capacity:
-        return Words::tr("Choose the device that it is to fit at the left.");
+        return WhatIfText::tr("Choose the device that it is to fit at the left.");
     case model::Lacks::Confirmation:
-        return Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+        return WhatIfText::tr("Confirm it, below: the program tells, and so do its recorded calls.");
     case model::Lacks::Calls:
-        return Words::tr("Confirm it, below, by its recorded calls.");
+        return WhatIfText::tr("Confirm it, below, by its recorded calls.");
     case model::Lacks::Program:
-        return Words::tr("Run the program so: Confirm, below, with {BATCH} and {SEQUENCE} where it is told "
-                         "them.");
+        return WhatIfText::tr(
+            "Run the program so: Confirm, below, with {BATCH} and {SEQUENCE} where it is told "
+            "them.");
     case model::Lacks::Nothing:
         break;
     }
-    const QString hint = sentence(error.hint);
+    const QString hint = whatIfSentence(error.hint);
     return hint.isEmpty() ? hint : hint + QLatin1Char('.');
 }
 
@@ -218,33 +223,35 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     const std::int64_t was = prediction.recorded.reservedBytesPeak;
     QStringList all;
     if (scenario.changesNothing() && !prediction.predicted) {
-        all << Words::tr(
+        all << WhatIfText::tr(
             "It reserves up to something between %1 and %2: the recording is of the likeliest run "
             "of a prediction, which reserves %3.")
-                   .arg(strongBytes(prediction.least.reservedBytesPeak),
-                       strongBytes(prediction.most.reservedBytesPeak), text::bytes(was));
+                   .arg(strongAmount(prediction.least.reservedBytesPeak),
+                       strongAmount(prediction.most.reservedBytesPeak), text::bytes(was));
     } else if (scenario.changesNothing()) {
         const std::int64_t is = prediction.predicted ? prediction.predicted->reservedBytesPeak : was;
-        all << (is == was ? Words::tr("As it was recorded, it reserves up to %1.").arg(strongBytes(was))
-                          : Words::tr("It reserved up to %1; as it was recorded, the replay comes to %2.")
-                                .arg(text::bytes(was), strongBytes(is)));
+        all << (is == was
+                ? WhatIfText::tr("As it was recorded, it reserves up to %1.").arg(strongAmount(was))
+                : WhatIfText::tr("It reserved up to %1; as it was recorded, the replay comes to %2.")
+                      .arg(text::bytes(was), strongAmount(is)));
     } else {
         const QString with = text::strong(text::scenario(scenario).toHtmlEscaped());
         if (prediction.predicted) {
             const std::int64_t is = prediction.predicted->reservedBytesPeak;
-            all << (prediction.exact ? Words::tr("With %1 it would reserve up to %2, %3.")
-                                     : Words::tr("With %1 it would reserve up to about %2, %3."))
-                       .arg(with, strongBytes(is), comparedText(is, was));
+            all << (prediction.exact ? WhatIfText::tr("With %1 it would reserve up to %2, %3.")
+                                     : WhatIfText::tr("With %1 it would reserve up to about %2, %3."))
+                       .arg(with, strongAmount(is), comparedText(is, was));
         } else if (prediction.atLeastBytes) {
-            all << Words::tr(
+            all << WhatIfText::tr(
                 "With %1 it would reserve at least %2, as far as the recording goes; %3 was recorded.")
                        .arg(with,
-                           strongBytes(std::max(prediction.least.reservedBytesPeak, prediction.roomBytes())),
+                           strongAmount(std::max(prediction.least.reservedBytesPeak, prediction.roomBytes())),
                            text::bytes(was));
         } else {
-            all << Words::tr("With %1 it would reserve up to something between %2 and %3; %4 was recorded.")
-                       .arg(with, strongBytes(prediction.least.reservedBytesPeak),
-                           strongBytes(prediction.most.reservedBytesPeak), text::bytes(was));
+            all << WhatIfText::tr(
+                "With %1 it would reserve up to something between %2 and %3; %4 was recorded.")
+                       .arg(with, strongAmount(prediction.least.reservedBytesPeak),
+                           strongAmount(prediction.most.reservedBytesPeak), text::bytes(was));
         }
     }
     if (prediction.runsOutOfMemory)
@@ -260,20 +267,21 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
         return {};
     const model::Prediction& prediction = *answer.prediction;
     if (answer.isFirstLook())
-        return Words::tr("A first look, by %1: between what it lies is being worked out…")
+        return WhatIfText::tr("A first look, by %1: between what it lies is being worked out…")
             .arg(text::evidence(prediction.evidence));
-    QStringList all{ Words::tr("%1: %2.").arg(text::sureness(prediction).toHtmlEscaped(),
+    QStringList all{ WhatIfText::tr("%1: %2.").arg(text::sureness(prediction).toHtmlEscaped(),
         text::evidenceMeaning(prediction.evidence).toHtmlEscaped()) };
     all.front()[0] = all.front()[0].toUpper();
     const std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     if (prediction.predicted && least != most)
-        all << Words::tr("The reserved peak lies between %1 and %2.")
+        all << WhatIfText::tr("The reserved peak lies between %1 and %2.")
                    .arg(text::bytes(least), text::bytes(most));
     constexpr std::int64_t kMuch = 1000; // a part of the peak
     if (prediction.unknownBytes > prediction.recorded.requestedBytesPeak / kMuch)
-        all << Words::tr("Of %1 it is not known how they change.").arg(text::bytes(prediction.unknownBytes));
+        all << WhatIfText::tr("Of %1 it is not known how they change.")
+                   .arg(text::bytes(prediction.unknownBytes));
     if (!prediction.reason.empty())
-        all << Words::tr("%1.").arg(sentence(prediction.reason));
+        all << WhatIfText::tr("%1.").arg(whatIfSentence(prediction.reason));
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
@@ -281,8 +289,8 @@ QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirm
 {
     const std::int64_t is = confirmed.changed.reservedBytesPeak;
     const model::Scenario& scenario = answer.question.scenario;
-    QStringList all{ Words::tr("With %1 it reserves up to %2, %3.")
-                         .arg(text::strong(text::scenario(scenario).toHtmlEscaped()), strongBytes(is),
+    QStringList all{ WhatIfText::tr("With %1 it reserves up to %2, %3.")
+                         .arg(text::strong(text::scenario(scenario).toHtmlEscaped()), strongAmount(is),
                              comparedText(is, answer.recorded.reservedBytesPeak)) };
     if (confirmed.runsOutOfMemory)
         all << outOfMemoryText(answer.question, {}, false);
@@ -296,23 +304,24 @@ QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirm
 QString confirmedText(const Confirmation& confirmed)
 {
     const std::int64_t is = confirmed.changed.reservedBytesPeak;
-    QStringList all{ Words::tr("%1: it reserves up to %2, and requests up to %3.")
-                         .arg(text::strong(confirmed.byCalls ? Words::tr("Confirmed by its recorded calls")
-                                                             : Words::tr("Confirmed by the program")),
-                             strongBytes(is), text::bytes(confirmed.changed.requestedBytesPeak)) };
+    QStringList all{ WhatIfText::tr("%1: it reserves up to %2, and requests up to %3.")
+                         .arg(text::strong(confirmed.byCalls
+                                      ? WhatIfText::tr("Confirmed by its recorded calls")
+                                      : WhatIfText::tr("Confirmed by the program")),
+                             strongAmount(is), text::bytes(confirmed.changed.requestedBytesPeak)) };
     if (confirmed.estimate) {
         const std::int64_t was = confirmed.estimate->reservedBytesPeak;
         const double percent = is == 0 ? 0 : static_cast<double>(was - is) / static_cast<double>(is) * 100;
         all << (was == is
-                ? Words::tr("The estimate was the same.")
-                : Words::tr("The estimate of %1 was off by %2 %, %3.")
+                ? WhatIfText::tr("The estimate was the same.")
+                : WhatIfText::tr("The estimate of %1 was off by %2 %, %3.")
                       .arg(text::bytes(was),
                           (percent > 0 ? QStringLiteral("+") : QString()) + QString::number(percent, 'f', 2),
-                          was > is ? Words::tr("%1 more").arg(text::bytes(was - is))
-                                   : Words::tr("%1 less").arg(text::bytes(is - was))));
+                          was > is ? WhatIfText::tr("%1 more").arg(text::bytes(was - is))
+                                   : WhatIfText::tr("%1 less").arg(text::bytes(is - was))));
     }
     if (!confirmed.note.isEmpty())
-        all << Words::tr("But %1.").arg(confirmed.note.toHtmlEscaped());
+        all << WhatIfText::tr("But %1.").arg(confirmed.note.toHtmlEscaped());
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
@@ -324,21 +333,22 @@ EmptyNotice::Text whatIfAbsence(const Document& document)
     if (text::lacksSegments(document))
         return noticeWithoutSegments();
     if (document.isFollowing())
-        return { Words::tr("What-if comes once the program has ended"),
-            Words::tr("A what-if replays all of a recording under other conditions. While one goes on, its "
-                      "peak is not known yet."),
+        return { WhatIfText::tr("What-if comes once the program has ended"),
+            WhatIfText::tr(
+                "A what-if replays all of a recording under other conditions. While one goes on, its "
+                "peak is not known yet."),
             {}, {} };
     if (device->replay && device->replay->report)
         return {};
     if (device->replay)
-        return { Words::tr("This recording cannot be replayed"), text::said(device->replay->refusal), {},
+        return { WhatIfText::tr("This recording cannot be replayed"), text::said(device->replay->refusal), {},
             {} };
     if (document.replaying())
-        return { Words::tr("The allocator is replayed…"),
-            Words::tr("What comes of another condition is told by comparing with that."), {}, {} };
-    return { Words::tr("The replay was cancelled"),
-        Words::tr("What comes of another condition is told by comparing with it."), {},
-        Words::tr("Replay It") };
+        return { WhatIfText::tr("The allocator is replayed…"),
+            WhatIfText::tr("What comes of another condition is told by comparing with that."), {}, {} };
+    return { WhatIfText::tr("The replay was cancelled"),
+        WhatIfText::tr("What comes of another condition is told by comparing with it."), {},
+        WhatIfText::tr("Replay It") };
 }
 
 } // namespace strata::views

@@ -18,7 +18,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct DialogWords {
     Q_DECLARE_TR_FUNCTIONS(Dialogs)
 };
 
@@ -44,15 +44,15 @@ void addCloseButton(QDialog& dialog)
 
 void showAbout(QWidget& parent)
 {
-    QDialog* shown = makeDialog(parent, Words::tr("About Strata"));
+    QDialog* shown = makeDialog(parent, DialogWords::tr("About Strata"));
     auto* mark = new QLabel;
     mark->setPixmap(
         QIcon(QStringLiteral(":/strata/icons/strata.svg")).pixmap(QSize(64, 64), parent.devicePixelRatioF()));
     shown->layout()->addWidget(mark);
-    auto* name = headingLabel(Words::tr("Strata %1").arg(QStringLiteral(STRATA_VERSION)));
+    auto* name = headingLabel(DialogWords::tr("Strata %1").arg(QStringLiteral(STRATA_VERSION)));
     name->setFont(sized(name->font(), kVerdictPx));
     shown->layout()->addWidget(name);
-    auto* text = new QLabel(Words::tr(
+    auto* text = new QLabel(DialogWords::tr(
         "Shows where GPU memory goes in PyTorch and LibTorch programs, and what would change it.\n\n"
         "Free software under the GNU General Public License, version 3 or later.\n"
         "Built with Qt %1.")
@@ -67,7 +67,7 @@ void showAbout(QWidget& parent)
 void editPreferences(QWidget& parent, QSettings& settings)
 {
     QDialog preferences(&parent);
-    preferences.setWindowTitle(Words::tr("Preferences"));
+    preferences.setWindowTitle(DialogWords::tr("Preferences"));
     auto* layout = new QVBoxLayout(&preferences);
     layout->setContentsMargins(2 * kMargin, 2 * kMargin, 2 * kMargin, kMargin);
     layout->setSpacing(kMargin);
@@ -75,19 +75,19 @@ void editPreferences(QWidget& parent, QSettings& settings)
     auto* editor = new QLineEdit(settings.value(QLatin1String(kEditorKey)).toString());
     editor->setPlaceholderText(defaultEditor());
     editor->setMinimumWidth(360);
-    form->addRow(Words::tr("Editor command"), editor);
+    form->addRow(DialogWords::tr("Editor command"), editor);
     auto* hint = new QLabel(
-        Words::tr("Opens a frame of a stack; %f is the file, %l the line. Empty: the one shown."));
+        DialogWords::tr("Opens a frame of a stack; %f is the file, %l the line. Empty: the one shown."));
     hint->setProperty("muted", true);
     hint->setWordWrap(true);
     form->addRow({}, hint);
     auto* kept = new QSpinBox;
     kept->setRange(0, 1'000);
-    kept->setSpecialValueText(Words::tr("as memory allows"));
-    kept->setSuffix(Words::tr(" million"));
+    kept->setSpecialValueText(DialogWords::tr("as memory allows"));
+    kept->setSuffix(DialogWords::tr(" million"));
     kept->setValue(settings.value(QLatin1String(kLiveEventsKey)).toInt());
-    form->addRow(Words::tr("Events kept while watching"), kept);
-    auto* keptHint = new QLabel(Words::tr(
+    form->addRow(DialogWords::tr("Events kept while watching"), kept);
+    auto* keptHint = new QLabel(DialogWords::tr(
         "Of a process that runs for days the older half goes when there are more; its curves stay."));
     keptHint->setProperty("muted", true);
     keptHint->setWordWrap(true);

@@ -21,7 +21,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct ShortcutWords {
     Q_DECLARE_TR_FUNCTIONS(Dialogs)
 };
 
@@ -133,7 +133,8 @@ ShortcutList::Rows shortcutRows(const QList<QAction*>& actions)
             continue;
         QString text = action->text();
         text.remove(QLatin1Char('&')).remove(QStringLiteral("…"));
-        rows.append({ text, keys.isEmpty() ? Words::tr("menu") : keys.join(Words::tr(" or ")) });
+        rows.append(
+            { text, keys.isEmpty() ? ShortcutWords::tr("menu") : keys.join(ShortcutWords::tr(" or ")) });
     }
     return rows;
 }
@@ -166,16 +167,16 @@ private:
 
 void showShortcuts(QWidget& parent, const QList<Actions::Section>& sections)
 {
-    QDialog* shown = makeDialog(parent, Words::tr("Keyboard and Mouse"));
+    QDialog* shown = makeDialog(parent, ShortcutWords::tr("Keyboard and Mouse"));
     auto* list = new ShortcutList;
     for (const Actions::Section& section : sections)
         list->addTable(section.title, shortcutRows(section.actions));
-    list->addTable(Words::tr("Mouse, in pictures"),
-        { { Words::tr("Zoom at the cursor"), Words::tr("Wheel") },
-            { Words::tr("Pan"), Words::tr("Shift+Wheel, middle drag, Space+drag") },
-            { Words::tr("Select a range"), Words::tr("Drag") },
-            { Words::tr("Show in the details"), Words::tr("Click") },
-            { Words::tr("Zoom to the thing"), Words::tr("Double click") } });
+    list->addTable(ShortcutWords::tr("Mouse, in pictures"),
+        { { ShortcutWords::tr("Zoom at the cursor"), ShortcutWords::tr("Wheel") },
+            { ShortcutWords::tr("Pan"), ShortcutWords::tr("Shift+Wheel, middle drag, Space+drag") },
+            { ShortcutWords::tr("Select a range"), ShortcutWords::tr("Drag") },
+            { ShortcutWords::tr("Show in the details"), ShortcutWords::tr("Click") },
+            { ShortcutWords::tr("Zoom to the thing"), ShortcutWords::tr("Double click") } });
     auto* area = new ShortcutArea(list);
     shown->layout()->addWidget(area);
     addCloseButton(*shown);

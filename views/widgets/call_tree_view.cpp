@@ -14,8 +14,8 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kPadding = 8;
-constexpr int kRowHeight = 24;
+constexpr int kTreePadding = 8;
+constexpr int kTreeRowHeight = 24;
 constexpr int kFrame = 140; // of the frames' column, at least
 constexpr int kWithSelf = 460; // pixels from which the column is shown
 constexpr int kWithBlocks = 540;
@@ -34,7 +34,7 @@ public:
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override
     {
-        return { 60, std::max(kRowHeight, option.fontMetrics.height() + 8) };
+        return { 60, std::max(kTreeRowHeight, option.fontMetrics.height() + 8) };
     }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
@@ -42,14 +42,14 @@ public:
         const QString text = index.data(Qt::DisplayRole).toString();
         const QString note = index.data(CallTreeModel::NoteRole).toString();
         const QFontMetrics& metrics = option.fontMetrics;
-        QRect rect = option.rect.adjusted(kPadding, 0, -kPadding, 0);
+        QRect rect = option.rect.adjusted(kTreePadding, 0, -kTreePadding, 0);
         painter->setFont(option.font);
         if (index.column() == CallTreeModel::Frame) {
             rect.setLeft(option.rect.left() + 2);
             painter->setPen(m_palette[Palette::Role::Text]);
             const FrameRow row = cutToFit(text, note == text ? QString() : note, rect.width(), metrics);
             painter->drawText(rect, kLeft, row.function);
-            rect.setLeft(rect.left() + metrics.horizontalAdvance(row.function) + kPadding);
+            rect.setLeft(rect.left() + metrics.horizontalAdvance(row.function) + kTreePadding);
             painter->setPen(m_palette[Palette::Role::TextMuted]);
             painter->drawText(rect, kLeft, row.place);
             return;
@@ -89,7 +89,7 @@ private:
 
 FrameRow cutToFit(const QString& function, const QString& place, int width, const QFontMetrics& metrics)
 {
-    const auto widthOf = [&](const QString& text) { return metrics.horizontalAdvance(text) + kPadding; };
+    const auto widthOf = [&](const QString& text) { return metrics.horizontalAdvance(text) + kTreePadding; };
     const int wanted = place.isEmpty() ? 0 : widthOf(place);
     // The number of the line stays whole, or nothing of the place does.
     const qsizetype colon = place.lastIndexOf(QLatin1Char(':'));
@@ -98,7 +98,7 @@ FrameRow cutToFit(const QString& function, const QString& place, int width, cons
     const int share = std::max(std::min(width * 3 / 5, width - least), width * 3 / 10);
     FrameRow row;
     row.function = metrics.elidedText(function, Qt::ElideRight, std::max(width - wanted, share));
-    const int left = width - metrics.horizontalAdvance(row.function) - kPadding;
+    const int left = width - metrics.horizontalAdvance(row.function) - kTreePadding;
     row.place = left > 0 ? metrics.elidedText(place, Qt::ElideLeft, left) : QString();
     if (!row.place.endsWith(number))
         row.place.clear();
@@ -194,12 +194,12 @@ void CallTreeView::openHeaviestPath()
 
 int CallTreeView::bytesWidth() const
 {
-    return fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) + 2 * kPadding;
+    return fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) + 2 * kTreePadding;
 }
 
 int CallTreeView::shareWidth() const
 {
-    return fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 4 * kPadding;
+    return fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 4 * kTreePadding;
 }
 
 /// Frames, totals and shares without a scroll bar below them.
@@ -214,8 +214,8 @@ void CallTreeView::fitColumns()
     header()->resizeSection(CallTreeModel::Total, bytesWidth());
     header()->resizeSection(CallTreeModel::Self, bytesWidth());
     header()->resizeSection(CallTreeModel::Share, shareWidth());
-    header()->resizeSection(
-        CallTreeModel::Blocks, fontMetrics().horizontalAdvance(QStringLiteral("8,888,888")) + 2 * kPadding);
+    header()->resizeSection(CallTreeModel::Blocks,
+        fontMetrics().horizontalAdvance(QStringLiteral("8,888,888")) + 2 * kTreePadding);
     // The frames keep room to be read: in a narrow view the rarer figures give way.
     const int width = viewport()->width();
     setColumnHidden(CallTreeModel::Self, width < kWithSelf);

@@ -14,9 +14,9 @@ namespace {
 
 constexpr double kTextPadding = 5;
 constexpr double kNarrowestLabel = 28;
-constexpr double kGap = 8;
+constexpr double kFlameGap = 8;
 
-QColor mixed(const QColor& ground, const QColor& colour, double share)
+QColor mixedColours(const QColor& ground, const QColor& colour, double share)
 {
     const auto part = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
     return { part(ground.red(), colour.red()), part(ground.green(), colour.green()),
@@ -52,21 +52,21 @@ QColor FlameGraph::colourOf(Node node) const
 {
     const QColor surface = m_palette[Palette::Role::Surface];
     if (node == 0)
-        return mixed(surface, m_palette[Palette::Role::Other], 0.3);
+        return mixedColours(surface, m_palette[Palette::Role::Other], 0.3);
     if (isUnknown(node))
-        return mixed(surface, m_palette.group(Palette::kHatched), 0.4);
+        return mixedColours(surface, m_palette.group(Palette::kHatched), 0.4);
     constexpr double kStrong = 0.72;
     if (const auto rank = m_ranks.find(node); rank != m_ranks.end())
-        return mixed(surface, m_palette.group(rank->second), kStrong);
+        return mixedColours(surface, m_palette.group(rank->second), kStrong);
     const FlameTree::Look look = m_tree->look(node);
     if (!look.own)
-        return mixed(surface, m_palette[Palette::Role::Other], 0.16 + (look.function % 4) * 0.04);
+        return mixedColours(surface, m_palette[Palette::Role::Other], 0.16 + (look.function % 4) * 0.04);
     // A hue for the file; its functions lie around it, lighter and darker.
     const QColor family = m_palette.group(look.file % std::max(1, m_palette.groupCount()));
     const int turn = look.function % 31 - 15;
     const QColor turned
         = QColor::fromHsv((family.hsvHue() + turn + 360) % 360, family.hsvSaturation(), family.value());
-    return mixed(surface, turned, kStrong - (look.function / 31 % 4) * 0.08);
+    return mixedColours(surface, turned, kStrong - (look.function / 31 % 4) * 0.08);
 }
 
 void FlameGraph::paintLabel(
@@ -86,19 +86,19 @@ void FlameGraph::paintLabel(
         = rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent();
     painter.setPen(pen);
     const double taken = m_text->drawElided(painter, left, baseline, right - left, function);
-    double rest = left + taken + kGap;
+    double rest = left + taken + kFlameGap;
     if (right - rest < kNarrowestLabel)
         return;
-    painter.setPen(mixed(fill, pen, 0.75));
+    painter.setPen(mixedColours(fill, pen, 0.75));
     const QString cost = m_tree->costText(m_tree->total(node));
     const double costWidth = m_text->width(cost);
     QString place = m_tree->place(node);
     if (place == function)
         place.clear();
     const double placeWidth = place.isEmpty() ? 0 : std::min(m_text->width(place), m_text->width(u"mmmmm"));
-    if (right - rest >= placeWidth + kGap + costWidth) {
+    if (right - rest >= placeWidth + kFlameGap + costWidth) {
         m_text->draw(painter, right - costWidth, baseline, cost);
-        right -= costWidth + kGap;
+        right -= costWidth + kFlameGap;
     }
     m_text->drawElided(painter, rest, baseline, right - rest, place);
 }
@@ -107,13 +107,13 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
 {
     const QColor surface = m_palette[Palette::Role::Surface];
     if (box.merged > 0) {
-        painter.fillRect(rect, mixed(surface, m_palette[Palette::Role::Other], 0.15));
+        painter.fillRect(rect, mixedColours(surface, m_palette[Palette::Role::Other], 0.15));
         painter.fillRect(rect, QBrush(m_palette[Palette::Role::Other], Qt::BDiagPattern));
         const QString count = QStringLiteral("+%1").arg(box.merged);
         if (rect.width() > m_text->width(count) + 2 * kTextPadding) {
             const double width = m_text->width(count) + 2 * kTextPadding;
             painter.fillRect(QRectF(rect.left(), rect.top(), width, rect.height()),
-                mixed(surface, m_palette[Palette::Role::Other], 0.15));
+                mixedColours(surface, m_palette[Palette::Role::Other], 0.15));
             painter.setPen(m_palette[Palette::Role::TextMuted]);
             m_text->draw(painter, rect.left() + kTextPadding,
                 rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent(),
@@ -125,12 +125,12 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
     const bool searching = !m_matches.empty();
     const bool hit = searching && box.node < m_matches.size() && m_matches[box.node];
     if (searching && !hit)
-        fill = mixed(surface, fill, 0.25);
+        fill = mixedColours(surface, fill, 0.25);
     if (!vector && m_hovered && m_hovered->node == box.node && m_hovered->merged == 0)
-        fill = mixed(fill, m_palette[Palette::Role::Text], 0.15);
+        fill = mixedColours(fill, m_palette[Palette::Role::Text], 0.15);
     painter.fillRect(rect, fill);
     if (isUnknown(box.node)) // faint, for there are words on it
-        painter.fillRect(rect, QBrush(mixed(fill, surface, 0.4), Qt::BDiagPattern));
+        painter.fillRect(rect, QBrush(mixedColours(fill, surface, 0.4), Qt::BDiagPattern));
     if (hit)
         painter.fillRect(
             QRectF(rect.left(), rect.bottom() - 3, rect.width(), 3), m_palette[Palette::Role::Accent]);

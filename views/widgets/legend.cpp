@@ -14,7 +14,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kSwatch = 12, kGap = 6, kBetween = 16; // before scaling
+constexpr int kLegendSwatch = 12, kLegendGap = 6, kBetween = 16; // before scaling
 
 /// One of them.
 class LegendEntry : public QWidget {
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] QSize sizeHint() const override
     {
         const QFontMetrics metrics(sized(font(), kAxisPx));
-        return { scaled(kSwatch + kGap, font()) + metrics.horizontalAdvance(m_entry.name),
+        return { scaled(kLegendSwatch + kLegendGap, font()) + metrics.horizontalAdvance(m_entry.name),
             scaled(kRowHeight, font()) };
     }
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
@@ -45,7 +45,7 @@ public:
     {
         painter.setFont(sized(font(), kAxisPx));
         const QFontMetrics metrics = painter.fontMetrics();
-        const int side = scaled(kSwatch, font());
+        const int side = scaled(kLegendSwatch, font());
         const QRect swatch(0, (height() - side) / 2, side, side);
         const QBrush fill = m_entry.fill(std::max(1, qRound(devicePixelRatioF())));
         if (m_entry.line && m_entry.dashed) {
@@ -64,8 +64,8 @@ public:
             painter.drawText(swatch, Qt::AlignCenter, m_entry.letter);
         }
         painter.setPen(m_text);
-        painter.drawText(
-            side + scaled(kGap, font()), (height() + metrics.ascent() - metrics.descent()) / 2, m_entry.name);
+        painter.drawText(side + scaled(kLegendGap, font()),
+            (height() + metrics.ascent() - metrics.descent()) / 2, m_entry.name);
     }
 
 protected:

@@ -14,7 +14,7 @@
 namespace strata::views {
 
 namespace {
-constexpr int kPadding = 8;
+constexpr int kColumnPadding = 8;
 }
 
 TableView::TableView(QWidget* parent)
@@ -110,7 +110,7 @@ void TableView::sizeColumns()
             + (column.unit.isEmpty() ? 0 : m_text->width(column.unit) + m_text->width(u" "));
         constexpr int kArrow = 12;
         m_header->resizeSection(i,
-            2 * kPadding
+            2 * kColumnPadding
                 + std::max(static_cast<int>(cell) + 1, title.horizontalAdvance(column.title) + kArrow));
     }
     m_flexibleByHand = false;
@@ -128,7 +128,7 @@ void TableView::fitFlexibleColumn()
         return;
     const int index = static_cast<int>(found - columns.begin());
     const int others = m_header->length() - m_header->sectionSize(index);
-    const int least = 2 * kPadding + static_cast<int>(m_text->width(found->sample)) + 1;
+    const int least = 2 * kColumnPadding + static_cast<int>(m_text->width(found->sample)) + 1;
     const QSignalBlocker quiet(m_header);
     m_header->resizeSection(index, std::max(least, viewport()->width() - others));
 }

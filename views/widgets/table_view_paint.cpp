@@ -10,8 +10,8 @@
 namespace strata::views {
 
 namespace {
-constexpr int kPadding = 8;
-constexpr int kSwatch = 10;
+constexpr int kCellPadding = 8;
+constexpr int kCellSwatch = 10;
 } // namespace
 
 void TableView::paintEvent(QPaintEvent* event)
@@ -61,8 +61,8 @@ void TableView::paintCell(
     const QColor muted = m_palette[Palette::Role::TextMuted];
     const double baseline
         = rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent();
-    double left = rect.left() + kPadding;
-    double right = rect.left() + rect.width() - kPadding;
+    double left = rect.left() + kCellPadding;
+    double right = rect.left() + rect.width() - kCellPadding;
 
     if (column.number) {
         const double gap = m_text->width(u" ");
@@ -85,18 +85,18 @@ void TableView::paintCell(
     }
 
     if (cell.swatch != TableCell::kNoSwatch) {
-        const QRectF box(left, rect.top() + (rect.height() - kSwatch) / 2, kSwatch, kSwatch);
+        const QRectF box(left, rect.top() + (rect.height() - kCellSwatch) / 2, kCellSwatch, kCellSwatch);
         painter.setBrushOrigin(box.topLeft());
         painter.fillRect(box, m_palette.groupFill(cell.swatch));
         painter.setBrushOrigin(0, 0);
-        left += kSwatch + kPadding;
+        left += kCellSwatch + kCellPadding;
     }
     painter.setPen(text);
     const double taken = m_text->drawElided(painter, left, baseline, right - left, cell.text);
     if (cell.note.isEmpty())
         return;
     if (taken > 0)
-        left += taken + kPadding;
+        left += taken + kCellPadding;
     painter.setPen(muted);
     m_text->drawElided(painter, left, baseline, right - left, cell.note);
 }

@@ -148,7 +148,7 @@ struct ChangedDevice {
 };
 
 /// Devices of a run, of those that were used.
-std::vector<ChangedDevice> usedDevices(const DryRun& run)
+std::vector<ChangedDevice> changesOfUsedDevices(const DryRun& run)
 {
     std::vector<ChangedDevice> used;
     for (const ProcessPeaks& process : run.processes)
@@ -161,9 +161,9 @@ std::vector<ChangedDevice> usedDevices(const DryRun& run)
 /// The same process of the program has another number in the other run: its rank tells, else its turn.
 std::vector<ChangedDevice> changedDevices(const DryRun& base, const DryRun& changed)
 {
-    std::vector<ChangedDevice> devices = usedDevices(base);
+    std::vector<ChangedDevice> devices = changesOfUsedDevices(base);
     std::vector<bool> met(devices.size());
-    for (const ChangedDevice& other : usedDevices(changed)) {
+    for (const ChangedDevice& other : changesOfUsedDevices(changed)) {
         std::size_t at = 0;
         while (at < met.size() && (met[at] || devices[at].where != other.where))
             ++at;

@@ -32,7 +32,7 @@ std::string durationText(double ns)
 }
 
 /// The devices of a process that took part.
-int usedDevices(const dryrun::ProcessPeaks& process)
+int usedDeviceCount(const dryrun::ProcessPeaks& process)
 {
     const auto used = std::count_if(process.device, process.device + process.devices,
         [](const dryrun::DevicePeaks& device) { return device.events > 0; });
@@ -131,7 +131,7 @@ StepTime stepTimeOf(const DryRun& run)
         const auto process = std::ranges::find(run.processes, step.process, &dryrun::ProcessPeaks::process);
         if (!simulated || process == run.processes.end())
             continue;
-        const int devices = usedDevices(*process);
+        const int devices = usedDeviceCount(*process);
         model::LeastStep least = model::leastStepOn(step, *simulated, devices);
         const bool isFirst = out.step.process == 0;
         if (!isFirst && (!step.problem.empty() || least.leastNs <= out.least.leastNs))

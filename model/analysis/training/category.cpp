@@ -35,7 +35,7 @@ struct RuleInfo {
 };
 
 // In the order of CategoryRule.
-constexpr std::array kRules{
+constexpr std::array kRuleInfos{
     RuleInfo{ CategoryRule::Listed, "listed",
         English("a tensor of this kind that the program told of lies in it") },
     RuleInfo{ CategoryRule::Profiler, "profiler", English("torch.profiler says so in its memory timeline") },
@@ -87,13 +87,13 @@ constexpr std::array kRules{
         English("an optimizer asked for it whose step did not end") },
     RuleInfo{ CategoryRule::Nothing, "nothing", English("nothing tells what it is for") },
 };
-static_assert(kRules.size() == kCategoryRules);
+static_assert(kRuleInfos.size() == kCategoryRules);
 static_assert([] {
     for (std::size_t i = 0; i < kInfos.size(); ++i)
         if (kInfos[i].category != static_cast<Category>(i))
             return false;
-    for (std::size_t i = 0; i < kRules.size(); ++i)
-        if (kRules[i].rule != static_cast<CategoryRule>(i))
+    for (std::size_t i = 0; i < kRuleInfos.size(); ++i)
+        if (kRuleInfos[i].rule != static_cast<CategoryRule>(i))
             return false;
     return true;
 }());
@@ -130,12 +130,12 @@ English categoryTitle(Category category)
 
 Sentence whyOf(CategoryRule rule)
 {
-    return Sentence(kRules[static_cast<std::size_t>(rule)].why);
+    return Sentence(kRuleInfos[static_cast<std::size_t>(rule)].why);
 }
 
 std::string_view ruleWord(CategoryRule rule)
 {
-    return kRules[static_cast<std::size_t>(rule)].word;
+    return kRuleInfos[static_cast<std::size_t>(rule)].word;
 }
 
 } // namespace strata::model

@@ -21,7 +21,7 @@ constexpr std::size_t kMostRules = 1000;
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 constexpr std::size_t kLongestPattern = 2000;
 constexpr std::int64_t kPatternMemory = 1 << 20;
-constexpr std::size_t kLongestName = 4096; // that is looked at
+constexpr std::size_t kLongestRuleName = 4096; // that is looked at
 
 bool matches(const re2::RE2& pattern, std::string_view text)
 {
@@ -184,8 +184,8 @@ void RuleMatcher::prepareStacks(const Progress& progress)
             const Frame& frame = recording.stacks.frame(FrameId{ static_cast<std::uint32_t>(i) });
             const std::string_view file = textOf(frame.file);
             const std::string text
-                = fmt::format("{}:{} {}", file.substr(file.size() - std::min(file.size(), kLongestName)),
-                    frame.line, textOf(frame.function).substr(0, kLongestName));
+                = fmt::format("{}:{} {}", file.substr(file.size() - std::min(file.size(), kLongestRuleName)),
+                    frame.line, textOf(frame.function).substr(0, kLongestRuleName));
             frames[i] = 0;
             for (std::size_t k = 0; k < rules.size(); ++k)
                 if (matches(*m_rules.rules()[rules[k]].frame, text))
@@ -210,14 +210,14 @@ void RuleMatcher::prepareModules(const CategoryRules::Rule& rule, Prepared& to) 
     const Recording& recording = m_trace.recording();
     for (const StringId name : recording.modules)
         to.modules.push_back(
-            name.valid() && matches(*rule.module, recording.strings[name].substr(0, kLongestName)));
+            name.valid() && matches(*rule.module, recording.strings[name].substr(0, kLongestRuleName)));
 }
 
 void RuleMatcher::prepareSpans(
     const CategoryRules::Rule& rule, std::span<const AnnotationSpan> all, Prepared& to)
 {
     for (const AnnotationSpan& span : all)
-        if (span.first < span.last && matches(*rule.annotation, span.name.substr(0, kLongestName)))
+        if (span.first < span.last && matches(*rule.annotation, span.name.substr(0, kLongestRuleName)))
             to.spans.push_back({ span.first + 1, span.last });
     std::ranges::sort(to.spans, {}, &Span::first);
     std::size_t kept = 0;

@@ -11,8 +11,8 @@ namespace {
 
 /// A forward asks for memory at least so often. So many allocs may differ from one to the next, or this
 /// share: workspaces, lazily made.
-constexpr std::size_t kFewestAllocs = 20, kMadeOnce = 8;
-constexpr double kMadeShare = 0.05;
+constexpr std::size_t kFewestForwardAllocs = 20, kForwardMadeOnce = 8;
+constexpr double kForwardMadeShare = 0.05;
 
 bool isForward(RunKind work)
 {
@@ -29,16 +29,17 @@ bool recur(const std::vector<std::size_t>& places, std::size_t count)
         least = std::min(least, places[i] - places[i - 1]);
         most = std::max(most, places[i] - places[i - 1]);
     }
-    const auto apart = std::max(kMadeOnce, static_cast<std::size_t>(kMadeShare * static_cast<double>(most)));
-    return least >= kFewestAllocs && most - least <= apart && count - places.back() <= most + apart;
+    const auto apart
+        = std::max(kForwardMadeOnce, static_cast<std::size_t>(kForwardMadeShare * static_cast<double>(most)));
+    return least >= kFewestForwardAllocs && most - least <= apart && count - places.back() <= most + apart;
 }
 
-struct Asked {
+struct ForwardRequest {
     std::int64_t bytes;
     StackId stack;
     std::size_t alloc;
 
-    friend auto operator<=>(const Asked&, const Asked&) = default;
+    friend auto operator<=>(const ForwardRequest&, const ForwardRequest&) = default;
 };
 
 /// Of those that begin the only forward, the first one in a module, else the first one of the longest run of
@@ -72,7 +73,7 @@ std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHi
     const BlockColumns& blocks = trace.blocks();
     const std::size_t count = blocks.bornCount();
     std::vector<std::size_t> forwards;
-    std::vector<Asked> asked; // sorted, for whoever makes a file chooses what hashes alike
+    std::vector<ForwardRequest> asked; // sorted, for whoever makes a file chooses what hashes alike
     for (std::size_t alloc = 0; alloc < count; ++alloc) {
         if (!isForward(workAt(work, static_cast<EventIndex>(blocks.alloc[alloc].value))))
             continue;
@@ -86,7 +87,7 @@ std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHi
         const std::int64_t bytes = blocks.requestedBytes.born[alloc];
         const StackId stack = blocks.stack.born[alloc];
         std::vector<std::size_t> places;
-        auto found = std::ranges::lower_bound(asked, Asked{ bytes, stack, 0 });
+        auto found = std::ranges::lower_bound(asked, ForwardRequest{ bytes, stack, 0 });
         if (found->alloc == alloc)
             for (; found != asked.end() && found->bytes == bytes && found->stack == stack; ++found)
                 places.push_back(found->alloc);

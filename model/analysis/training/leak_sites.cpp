@@ -12,7 +12,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::size_t kManySites = 2000, kLooks = 1024;
+constexpr std::size_t kManySites = 2000, kSiteLooks = 1024;
 constexpr std::uint16_t kPassingStream = kNoIndex - 1; ///< one that is used in one step alone
 
 struct Staying {
@@ -161,7 +161,7 @@ private:
         }
         const std::size_t points = sites.size() > kManySites ? kFewerPoints : kMostPoints;
         for (std::size_t i = 0; i < sites.size(); ++i) {
-            if (i % kLooks == 0 && progress.cancelled())
+            if (i % kSiteLooks == 0 && progress.cancelled())
                 break;
             sites[i].shape = shapeOf(sites[i].stays, m_boundaries.warmup, m_boundaries.count(), points);
         }
@@ -246,7 +246,7 @@ private:
     std::vector<bool> m_passing; // by stream
 };
 
-constexpr std::size_t kFewestSteps = 6; ///< of a kind, to be looked at
+constexpr std::size_t kFewestSiteSteps = 6; ///< of a kind, to be looked at
 
 } // namespace
 
@@ -262,7 +262,7 @@ LeakBoundaries leakBoundaries(const TrainingSteps& steps)
     for (const StepKind kind : { StepKind::Train, StepKind::Forward, StepKind::Eval }) {
         const auto count
             = static_cast<std::size_t>(std::ranges::count(steps.steps, kind, &TrainingStep::kind));
-        if (count > most && (most == 0 || most < kFewestSteps)) {
+        if (count > most && (most == 0 || most < kFewestSiteSteps)) {
             most = count;
             found.kind = kind;
         }

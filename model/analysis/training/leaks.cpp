@@ -16,15 +16,15 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::uint32_t kFewestSteps = 6; ///< after the warm-up
+constexpr std::uint32_t kFewestLeakSteps = 6; ///< after the warm-up
 constexpr std::size_t kExamples = 5;
 constexpr std::ptrdiff_t kMostHarmless = 40; ///< sites that do not leak, which are told of
 constexpr std::uint32_t kLongestGrowth = 2000, kPointsOfAll = 2'000'000;
 constexpr double kMayDrop = 0.34; ///< of the highest, of what is the whole device's
 
-class Finder {
+class LeakFinder {
 public:
-    Finder(const DeviceTrace& trace, const TrainingSteps& steps, const LeakOptions& options)
+    LeakFinder(const DeviceTrace& trace, const TrainingSteps& steps, const LeakOptions& options)
         : m_trace(trace)
         , m_steps(steps)
         , m_options(options)
@@ -65,9 +65,9 @@ private:
             return say("the recording has no events: nothing tells what grows");
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");
-        if (m_boundaries.steady() < kFewestSteps)
+        if (m_boundaries.steady() < kFewestLeakSteps)
             return say("%1 after the warm-up: %2 are needed, 30 are better",
-                sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestSteps);
+                sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestLeakSteps);
         return {};
     }
 
@@ -403,7 +403,7 @@ std::int64_t LeakReport::allocatedBytesPerStep() const
 Result<LeakReport> findLeaks(const DeviceTrace& trace, const TrainingSteps& steps, const LeakOptions& options,
     const Progress& progress)
 {
-    return Finder(trace, steps, options).find(progress);
+    return LeakFinder(trace, steps, options).find(progress);
 }
 
 std::string_view leakKindWord(LeakKind kind)

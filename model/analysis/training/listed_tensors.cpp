@@ -9,12 +9,12 @@ namespace strata::model {
 
 namespace {
 
-using Rows = RoleListings::Rows;
+using ListedRows = RoleListings::Rows;
 using Placed = ListedTensors::Placed;
 
-constexpr EventIndex kLooks = 1 << 18; // events from one look at the token to the next
+constexpr EventIndex kListedEventsPerLook = 1 << 18; // events from one look at the token to the next
 
-bool isSorted(const Rows& rows, std::size_t first)
+bool isSorted(const ListedRows& rows, std::size_t first)
 {
     for (std::size_t row = first + 1; row < rows.size(); ++row)
         if (rows[row].event < rows[row - 1].event)
@@ -23,7 +23,7 @@ bool isSorted(const Rows& rows, std::size_t first)
 }
 
 /// Rows in the order of their events: as they were told, unless a file is damaged.
-std::vector<std::uint32_t> inOrder(const Rows& rows, std::size_t first)
+std::vector<std::uint32_t> inOrder(const ListedRows& rows, std::size_t first)
 {
     std::vector<std::uint32_t> order;
     for (std::size_t row = first; row < rows.size(); ++row)
@@ -57,7 +57,7 @@ bool isSound(const DeviceTrace& trace)
 
 } // namespace
 
-const Rows ListedTensors::kNone;
+const ListedRows ListedTensors::kNone;
 
 /// What was told of up to a moment that may be gone on from.
 struct ListedTensors::Known {
@@ -82,7 +82,7 @@ Result<ListedTensors> ListedTensors::of(
 {
     ListedTensors listed;
     listed.m_rows = &RoleListings::of(trace.recording(), trace.device());
-    const Rows& rows = *listed.m_rows;
+    const ListedRows& rows = *listed.m_rows;
     if (rows.empty())
         return listed;
     auto known = std::make_shared<Known>();
@@ -101,7 +101,7 @@ Result<ListedTensors> ListedTensors::of(
     placing->prepare(trace, rows, first);
     const auto passTo = [&](EventIndex event) {
         while (placing->event() < event && !progress.cancelled())
-            placing->passTo(trace, std::min(event, placing->event() + kLooks));
+            placing->passTo(trace, std::min(event, placing->event() + kListedEventsPerLook));
         return placing->event() >= event;
     };
     const auto cancelled = [] { return fail(Error::Kind::Cancelled, say("cancelled")); };

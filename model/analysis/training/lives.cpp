@@ -20,7 +20,7 @@ constexpr double kBackwardShare = 0.3;
 
 /// The gradient of a loss is asked for near where local bytes turn: so many allocs before, and behind.
 constexpr std::size_t kLossBefore = 8, kLossBehind = 4;
-constexpr std::int64_t kLossBytes = 8;
+constexpr std::int64_t kLivesLossBytes = 8;
 
 /// Bytes before each alloc of [first, end), and behind the last, of blocks that are born and go in it.
 std::vector<std::int64_t> localBytes(
@@ -135,7 +135,7 @@ private:
         const std::size_t from = alloc > kLossBefore ? alloc - kLossBefore : 0;
         const auto& bytes = m_trace.blocks().requestedBytes.born;
         for (std::size_t i = std::min(alloc + kLossBehind, m_bytes.size() - 1); i-- > from;)
-            if (m_first + i < bytes.size() && bytes[m_first + i] <= kLossBytes && bytes[m_first + i] > 0)
+            if (m_first + i < bytes.size() && bytes[m_first + i] <= kLivesLossBytes && bytes[m_first + i] > 0)
                 return i;
         return alloc;
     }

@@ -109,7 +109,7 @@ std::vector<bool> closers(const std::vector<std::size_t>& turns)
 
 /// Two turns are of one player if the sizes that they leave have this share in common, of two if less than
 /// the other one; a turn in so many may differ.
-constexpr double kAlike = 0.8, kUnlike = 0.6, kRegular = 0.9;
+constexpr double kAlikeTurns = 0.8, kUnlike = 0.6, kRegularTurns = 0.9;
 constexpr std::size_t kFewestTurns = 4;
 
 /// Sizes of the blocks born in a turn that are there when its optimizer begins, and not behind `most` any
@@ -159,8 +159,9 @@ void tellApart(const DeviceTrace& trace, std::vector<StepTurn>& turns)
     left.front().clear(); // what sets the program up is in it
     double regular = 0;
     for (std::size_t i = 3; i < turns.size(); ++i)
-        regular += alike(left[i], left[i - 2]) >= kAlike && alike(left[i], left[i - 1]) < kUnlike ? 1 : 0;
-    if (regular < kRegular * static_cast<double>(turns.size() - 3))
+        regular
+            += alike(left[i], left[i - 2]) >= kAlikeTurns && alike(left[i], left[i - 1]) < kUnlike ? 1 : 0;
+    if (regular < kRegularTurns * static_cast<double>(turns.size() - 3))
         return;
     for (std::size_t i = 0; i < turns.size(); ++i)
         turns[i].optimizers.front() += static_cast<std::uint32_t>(i % 2);

@@ -19,18 +19,18 @@ namespace {
 /// Local is what lives for less than this share of the trace, and does not live to its end for more than
 /// that one.
 constexpr double kLongestShare = 0.6, kLongestToEnd = 0.15;
-constexpr std::size_t kFewestAllocs = 20;
+constexpr std::size_t kFewestPeriodAllocs = 20;
 
 /// What surrounds a valley: how long so many blocks before and behind it live. Two valleys are alike if this
 /// share agrees; a valley is compared with so many kinds at most.
 constexpr std::size_t kAround = 8, kMostKinds = 64;
-constexpr double kAlike = 0.6;
+constexpr double kAlikeValleys = 0.6;
 
 /// A kind is usual with this share of the valleys; low within this share of the highest local bytes.
 constexpr double kUsual = 0.2, kLow = 0.02;
 
 /// Of each so many valleys one ends a step where that holds for this share.
-constexpr double kRegular = 0.8;
+constexpr double kRegularValleys = 0.8;
 
 /// A step rises by this share of what most do, or has this share of their allocs.
 constexpr double kStepRise = 0.3, kStepLength = 0.7;
@@ -42,7 +42,7 @@ std::int8_t lengthClass(std::int64_t allocs)
         allocs < 0 ? 127 : std::min(120., 4.5 * std::log2(1. + static_cast<double>(allocs))));
 }
 
-struct Kind {
+struct ValleyKind {
     std::array<std::int8_t, 2 * kAround> around{};
     std::vector<std::size_t> valleys;
     std::int64_t bytes = 0; ///< in the middle of theirs
@@ -97,7 +97,7 @@ private:
     std::vector<std::int64_t> m_bytes; // local ones before each alloc, and behind the last
     std::int64_t m_top = 0;
     std::vector<Valley> m_valleys;
-    std::vector<Kind> m_kinds;
+    std::vector<ValleyKind> m_kinds;
 };
 
 void Rhythm::readLives()
@@ -146,9 +146,9 @@ void Rhythm::findKinds(const Progress& progress)
         if (valley % kLooks == 0 && progress.cancelled())
             break;
         const auto around = aroundOf(m_valleys[valley].alloc);
-        Kind* nearest = nullptr;
-        double best = kAlike;
-        for (Kind& kind : m_kinds) {
+        ValleyKind* nearest = nullptr;
+        double best = kAlikeValleys;
+        for (ValleyKind& kind : m_kinds) {
             int same = 0, both = 0;
             for (std::size_t i = 0; i < around.size(); ++i) {
                 both += around[i] >= 0 && kind.around[i] >= 0 ? 1 : 0;
@@ -161,11 +161,11 @@ void Rhythm::findKinds(const Progress& progress)
             }
         }
         if (!nearest && m_kinds.size() < kMostKinds)
-            nearest = &m_kinds.emplace_back(Kind{ around, {}, 0 });
+            nearest = &m_kinds.emplace_back(ValleyKind{ around, {}, 0 });
         if (nearest)
             nearest->valleys.push_back(valley);
     }
-    for (Kind& kind : m_kinds) {
+    for (ValleyKind& kind : m_kinds) {
         std::vector<std::int64_t> bytes;
         for (const std::size_t valley : kind.valleys)
             bytes.push_back(m_valleys[valley].bytes);
@@ -204,7 +204,8 @@ bool Rhythm::recurs(const std::vector<std::size_t>& all, const std::vector<std::
     if (pairs < 2)
         return false;
     const auto most = std::ranges::max_element(between, {}, [](const auto& each) { return each.second; });
-    return most->first > 0 && static_cast<double>(most->second) >= kRegular * static_cast<double>(pairs);
+    return most->first > 0
+        && static_cast<double>(most->second) >= kRegularValleys * static_cast<double>(pairs);
 }
 
 /// Of a first step, or before an evaluation, a valley may be one of its kind: it counts where the rhythm
@@ -236,8 +237,8 @@ void Rhythm::addLone(std::vector<std::size_t>& chosen) const
 
 std::vector<std::size_t> Rhythm::usualOnes() const
 {
-    std::vector<const Kind*> usual;
-    for (const Kind& kind : m_kinds)
+    std::vector<const ValleyKind*> usual;
+    for (const ValleyKind& kind : m_kinds)
         if (static_cast<double>(kind.valleys.size())
             >= std::max(2., kUsual * static_cast<double>(m_valleys.size())))
             usual.push_back(&kind);
@@ -245,12 +246,12 @@ std::vector<std::size_t> Rhythm::usualOnes() const
     if (usual.empty())
         return chosen;
     std::int64_t lowest = m_top;
-    for (const Kind* kind : usual)
+    for (const ValleyKind* kind : usual)
         lowest = std::min(lowest, kind->bytes);
-    std::erase_if(usual, [&](const Kind* kind) { return !isLow(kind->bytes, lowest); });
-    const auto merged = [](const std::vector<const Kind*>& kinds) {
+    std::erase_if(usual, [&](const ValleyKind* kind) { return !isLow(kind->bytes, lowest); });
+    const auto merged = [](const std::vector<const ValleyKind*>& kinds) {
         std::vector<std::size_t> valleys;
-        for (const Kind* kind : kinds)
+        for (const ValleyKind* kind : kinds)
             valleys.insert(valleys.end(), kind->valleys.begin(), kind->valleys.end());
         std::ranges::sort(valleys);
         return valleys;
@@ -258,11 +259,11 @@ std::vector<std::size_t> Rhythm::usualOnes() const
     chosen = merged(usual);
     if (usual.size() > 1) { // of an outer and an inner rhythm the outer
         std::size_t fewest = m_valleys.size();
-        for (const Kind* kind : usual)
+        for (const ValleyKind* kind : usual)
             fewest = std::min(fewest, kind->valleys.size());
-        std::vector<const Kind*> rare;
+        std::vector<const ValleyKind*> rare;
         std::ranges::copy_if(usual, std::back_inserter(rare),
-            [fewest](const Kind* kind) { return 4 * kind->valleys.size() <= 5 * fewest; });
+            [fewest](const ValleyKind* kind) { return 4 * kind->valleys.size() <= 5 * fewest; });
         if (rare.size() < usual.size())
             if (const std::vector<std::size_t> some = merged(rare); recurs(chosen, some))
                 chosen = some;
@@ -356,7 +357,7 @@ std::vector<std::size_t> Rhythm::apart(const std::vector<std::size_t>& chosen) c
 
 StepEnds endsOfRhythm(const DeviceTrace& trace, const Progress& progress)
 {
-    if (trace.blocks().bornCount() < kFewestAllocs)
+    if (trace.blocks().bornCount() < kFewestPeriodAllocs)
         return {};
     return Rhythm(trace, progress).ends();
 }

@@ -13,7 +13,7 @@ namespace strata::model {
 namespace {
 
 constexpr EventIndex kShortPart = 20; // of a trace without steps
-constexpr EventIndex kLooks = 1 << 16; // events from one look at the token to the next
+constexpr EventIndex kSpikeEventsPerLook = 1 << 16; // events from one look at the token to the next
 
 /// Sites as one key: the stack, or the size of blocks without one.
 struct Site {
@@ -108,7 +108,7 @@ public:
         const EventColumns& events = m_trace.events();
         bool rising = false;
         for (EventIndex event = 0; event < m_trace.eventCount(); ++event) {
-            if (event % kLooks == 0 && progress.cancelled())
+            if (event % kSpikeEventsPerLook == 0 && progress.cancelled())
                 return;
             const auto row = static_cast<std::size_t>(event);
             const Action action = events.action[row];

@@ -82,7 +82,7 @@ std::uint16_t bitsOfNative(std::string_view function)
 }
 
 /// Where a file of torch's lies, as bits.
-enum Place : std::uint16_t {
+enum OriginPlace : std::uint16_t {
     InOptim = 1,
     InModule = 2,
     InFsdp = 4,
@@ -97,11 +97,11 @@ enum Place : std::uint16_t {
 };
 
 /// `file` has slashes of one kind.
-std::uint16_t placeOf(std::string_view file)
+std::uint16_t originPlaceOf(std::string_view file)
 {
     std::uint16_t place = 0;
     const auto look
-        = [&](std::string_view part, Place bit) { place |= file.find(part) != file.npos ? bit : 0; };
+        = [&](std::string_view part, OriginPlace bit) { place |= file.find(part) != file.npos ? bit : 0; };
     look("/optim/", InOptim);
     look("/nn/modules/module.py", InModule);
     look("/distributed/fsdp/", InFsdp);
@@ -130,7 +130,7 @@ std::uint16_t bitsOfTorch(std::uint16_t place, std::string_view function)
     static constexpr std::array<std::string_view, 4> kCheckpoints{ "unpack_hook", "recompute_fn", "backward",
         "_recomputation_hook" };
     std::uint16_t bits = 0;
-    const auto within = [&](Place bit) { return (place & bit) != 0; };
+    const auto within = [&](OriginPlace bit) { return (place & bit) != 0; };
     if (within(InOptim) && function != "zero_grad")
         bits |= Optimizes;
     if (within(InOptim) && isAny(function, kState))
@@ -201,7 +201,7 @@ private:
             std::string path(m_recording.strings[frame.file]);
             file = { true, originOf(path), 0 };
             std::ranges::replace(path, '\\', '/');
-            file.place = file.origin == FrameOrigin::Torch ? placeOf(path) : std::uint16_t{ 0 };
+            file.place = file.origin == FrameOrigin::Torch ? originPlaceOf(path) : std::uint16_t{ 0 };
         }
         switch (file.origin) {
         case FrameOrigin::Native:

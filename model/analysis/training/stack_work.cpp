@@ -34,24 +34,24 @@ struct FrameHint {
     bool python = false;
 };
 
-bool contains(std::string_view text, std::string_view part)
+bool hasPart(std::string_view text, std::string_view part)
 {
     return text.find(part) != std::string_view::npos;
 }
 
 Hint nativeHint(std::string_view function)
 {
-    if (contains(function, "autograd::Engine::") || contains(function, "PythonEngine::"))
+    if (hasPart(function, "autograd::Engine::") || hasPart(function, "PythonEngine::"))
         return Hint::Engine;
-    if (contains(function, "torch::optim::"))
-        return contains(function, "zero_grad") ? Hint::ZeroGrad : Hint::Optimizer;
-    if (contains(function, "torch::nn::") && contains(function, "forward"))
+    if (hasPart(function, "torch::optim::"))
+        return hasPart(function, "zero_grad") ? Hint::ZeroGrad : Hint::Optimizer;
+    if (hasPart(function, "torch::nn::") && hasPart(function, "forward"))
         return Hint::Module;
     return Hint::None;
 }
 
 /// Where a file lies, as bits.
-enum Place : std::uint16_t {
+enum FilePlace : std::uint16_t {
     Looked = 1,
     IsPython = 2,
     InAutograd = 4,
@@ -66,14 +66,14 @@ enum Place : std::uint16_t {
     Distributed = 2048,
 };
 
-std::uint16_t placeOf(std::string_view path)
+std::uint16_t filePlaceOf(std::string_view path)
 {
     if (originOf(path) == FrameOrigin::Native)
         return Looked;
     std::string file(path);
     std::ranges::replace(file, '\\', '/');
     std::uint16_t place = Looked | IsPython;
-    const auto look = [&](std::string_view part, Place bit) { place |= contains(file, part) ? bit : 0; };
+    const auto look = [&](std::string_view part, FilePlace bit) { place |= hasPart(file, part) ? bit : 0; };
     look("torch/autograd/", InAutograd);
     look("torch/autograd/function.py", AutogradFunction);
     look("torch/utils/checkpoint.py", Checkpoint);
@@ -98,7 +98,7 @@ bool isBackwardOfFsdp(std::string_view function)
 
 Hint pythonHint(std::uint16_t place, std::string_view function)
 {
-    const auto isIn = [&](Place bit) { return (place & bit) != 0; };
+    const auto isIn = [&](FilePlace bit) { return (place & bit) != 0; };
     if (isIn(InAutograd)) {
         if (function == "_make_grads" || function == "_engine_run_backward" || function == "backward"
             || function == "grad")
@@ -147,7 +147,7 @@ public:
             return { functionOf(frame).native, false };
         std::uint16_t& place = m_places[frame.file.index()];
         if (place == 0)
-            place = placeOf(m_strings[frame.file]);
+            place = filePlaceOf(m_strings[frame.file]);
         if ((place & IsPython) == 0)
             return { functionOf(frame).native, false };
         const Hint hint
@@ -168,7 +168,7 @@ private:
         Function& function = m_functions[frame.function.index()];
         if (!function.looked) {
             const std::string_view name = m_strings[frame.function];
-            function = { true, contains(name, "closure"), nativeHint(name) };
+            function = { true, hasPart(name, "closure"), nativeHint(name) };
         }
         return function;
     }

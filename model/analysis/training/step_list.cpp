@@ -14,11 +14,11 @@ namespace {
 /// What runs without gradients is an evaluation, what runs with them a forward, if it asks for memory at
 /// least so often as this share of the forward of a step: less is a metric, an average, a batch.
 constexpr double kForwardShare = 0.25;
-constexpr std::int64_t kFewestAllocs = 4;
+constexpr std::int64_t kFewestStepAllocs = 4;
 
 /// How many allocs may stand in a first forward that the second does not have, at one place: workspaces and
 /// what else is made lazily.
-constexpr std::int64_t kMadeOnce = 8;
+constexpr std::int64_t kStepMadeOnce = 8;
 
 /// A checkpoint is so many copies at least, and this share of what stays: parameters, not their states too.
 constexpr std::int64_t kFewestCopies = 3;
@@ -125,9 +125,9 @@ EventIndex Lister::alignedStart(Allocs one, Allocs next) const
     std::int64_t i = one.end, j = next.end;
     while (i > one.first && j > next.first) {
         std::int64_t skip = 0;
-        while (skip < kMadeOnce && i - skip > one.first && bytesOf(i - skip - 1) != bytesOf(j - 1))
+        while (skip < kStepMadeOnce && i - skip > one.first && bytesOf(i - skip - 1) != bytesOf(j - 1))
             ++skip;
-        const bool found = skip < kMadeOnce && i - skip > one.first;
+        const bool found = skip < kStepMadeOnce && i - skip > one.first;
         i -= (found ? skip : 0) + 1;
         --j;
     }
@@ -172,7 +172,7 @@ std::optional<StepKind> Lister::kindOf(
         return std::nullopt;
     const Allocs allocs = allocsOf(first, last);
     const auto enough = std::max<std::int64_t>(
-        kFewestAllocs, static_cast<std::int64_t>(kForwardShare * static_cast<double>(m_forwardAllocs)));
+        kFewestStepAllocs, static_cast<std::int64_t>(kForwardShare * static_cast<double>(m_forwardAllocs)));
     if (allocs.count() == 0 || (allocs.count() < enough && (!off || setup || !isOfModule(allocs)))
         || (((setup && m_work.tellsGradMode) || m_tellsModules) && !isOfModule(allocs)))
         return std::nullopt;

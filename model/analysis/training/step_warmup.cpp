@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kStepsToStay = 2;
 
 /// More than what stays of a later step, by this share of what stays of the first, is still being made.
-constexpr double kMadeShare = 0.01;
+constexpr double kWarmupMadeShare = 0.01;
 
 /// Bytes born in each of the steps that outlive the `kStepsToStay` behind it.
 std::vector<std::int64_t> bytesThatStay(const DeviceTrace& trace, const std::vector<TrainingStep*>& steps)
@@ -62,7 +62,7 @@ void markWarmup(const DeviceTrace& trace, std::vector<TrainingStep>& steps)
         stays.begin() + static_cast<std::ptrdiff_t>(stays.size() / 2), stays.end());
     const auto middle = later.begin() + std::ssize(later) / 2;
     std::ranges::nth_element(later, middle);
-    const double most = static_cast<double>(*middle) + kMadeShare * static_cast<double>(stays.front());
+    const double most = static_cast<double>(*middle) + kWarmupMadeShare * static_cast<double>(stays.front());
     for (std::size_t i = 0; i < stays.size() && static_cast<double>(stays[i]) > most; ++i)
         training[i]->warmup = true;
 }

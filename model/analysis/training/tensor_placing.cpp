@@ -14,7 +14,7 @@ using Kind = wire::RoleKind;
 /// that lie in one block, and have that made anew for each of thousands of steps.
 constexpr std::int64_t kMostSaidAnEvent = 4;
 
-std::uint64_t endOf(const DeviceTrace& trace, BlockId block)
+std::uint64_t blockEndOf(const DeviceTrace& trace, BlockId block)
 {
     const auto bytes
         = static_cast<std::uint64_t>(std::max<std::int64_t>(trace.blocks().requestedBytes[block], 1));
@@ -33,7 +33,7 @@ bool TensorPlacing::isOver(
     const DeviceTrace& trace, BlockId block, const std::vector<std::uint64_t>& addresses)
 {
     const auto next = std::ranges::lower_bound(addresses, trace.blocks().address[block]);
-    return next != addresses.end() && *next < endOf(trace, block);
+    return next != addresses.end() && *next < blockEndOf(trace, block);
 }
 
 void TensorPlacing::prepare(const DeviceTrace& trace, const Rows& rows, std::size_t first)
@@ -78,7 +78,7 @@ void TensorPlacing::follow(const DeviceTrace& trace, BlockId block)
 {
     if (!block.isOlder())
         m_followed[block.row()] = true;
-    const std::uint64_t begin = trace.blocks().address[block], end = endOf(trace, block);
+    const std::uint64_t begin = trace.blocks().address[block], end = blockEndOf(trace, block);
     if (begin < end)
         (void)m_live.insert(begin, end, block);
 }

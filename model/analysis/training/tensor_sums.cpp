@@ -37,7 +37,7 @@ std::optional<int> statesOf(std::string_view optimizer, const std::set<std::stri
     }));
 }
 
-void add(TensorSums::Elements& to, StringId type, std::int64_t elements, const Recording& recording)
+void addTensor(TensorSums::Elements& to, StringId type, std::int64_t elements, const Recording& recording)
 {
     const std::int64_t each = elementBytes(type.valid() ? recording.strings[type] : std::string_view());
     to.count = wrapAdd(to.count, elements);
@@ -92,11 +92,11 @@ TensorSums tensorSums(const DeviceTrace& trace, const ListedTensors& tensors, st
                     = listing.address * wire::kRoleKinds + static_cast<std::uint64_t>(listing.kind);
                 if (!met.insert(key).second)
                     continue;
-                add(sums.ofKind[static_cast<std::size_t>(listing.kind)], listing.dtype, listing.elements,
-                    trace.recording());
+                addTensor(sums.ofKind[static_cast<std::size_t>(listing.kind)], listing.dtype,
+                    listing.elements, trace.recording());
                 if (ofOptimizers && listing.kind == Kind::Parameter) {
-                    add(sums.trained, listing.dtype, listing.elements, trace.recording());
-                    add(sums.trainedBy[listing.optimizer], listing.dtype, listing.elements,
+                    addTensor(sums.trained, listing.dtype, listing.elements, trace.recording());
+                    addTensor(sums.trainedBy[listing.optimizer], listing.dtype, listing.elements,
                         trace.recording());
                 }
             }

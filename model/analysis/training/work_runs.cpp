@@ -10,7 +10,7 @@ namespace {
 
 /// A loss is a number; so is its gradient, which is made in front of the backward that begins with it
 /// (torch/autograd/__init__.py: _make_grads).
-constexpr std::int64_t kLossBytes = 8;
+constexpr std::int64_t kRunLossBytes = 8;
 
 bool asksForMemory(Action action)
 {
@@ -18,7 +18,7 @@ bool asksForMemory(Action action)
         || action == Action::Oom;
 }
 
-RunKind workOf(EventPhase phase)
+RunKind runKindOf(EventPhase phase)
 {
     switch (phase) {
     case EventPhase::Grad:
@@ -52,7 +52,7 @@ std::optional<ThreadIndex> threadOfForwards(const EventColumns& events, std::siz
         const auto threads = events.thread.run(i);
         const std::size_t count = std::min({ phases.size(), threads.size(), told - i });
         for (std::size_t k = 0; k < count; ++k) {
-            const RunKind work = workOf(phases[k]);
+            const RunKind work = runKindOf(phases[k]);
             if (work == RunKind::Unknown || isBackward(work))
                 continue;
             if (threads[k] >= counts.size())
@@ -127,7 +127,7 @@ void WorkRunMaker::open(EventIndex event, RunKind work)
         m_begins = enters;
         return;
     }
-    if (enters && m_work == RunKind::Forward && m_lastAlloc >= m_first && m_lastBytes <= kLossBytes) {
+    if (enters && m_work == RunKind::Forward && m_lastAlloc >= m_first && m_lastBytes <= kRunLossBytes) {
         close(m_lastAlloc);
         m_first = m_lastAlloc;
     } else {
@@ -179,7 +179,7 @@ WorkHistory workFromBits(const DeviceTrace& trace)
         const std::size_t count = std::min({ phases.size(), actions.size(), told - i });
         for (std::size_t k = 0; k < count; ++k) {
             const auto event = static_cast<EventIndex>(i + k);
-            const RunKind work = workOf(phases[k]);
+            const RunKind work = runKindOf(phases[k]);
             if (own && isBackward(maker.work()) && !isBackward(work) && events.threadOf(i + k) != *own)
                 continue;
             maker.add(event, work, asksForMemory(actions[k]));

@@ -13,8 +13,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kCpu = 0; // c10::DeviceType
-
 bool isMarked(Action action)
 {
     switch (action) {
@@ -41,7 +39,7 @@ struct Read {
     std::int64_t sinceNs = 0;
 };
 
-class Finder {
+class MarkFinder {
 public:
     void add(std::uint32_t place, const AllocatorSource& source)
     {
@@ -119,7 +117,7 @@ private:
     void addRefusals(const Work& work)
     {
         for (const MemoryReading& reading : work.memory)
-            if (reading.kind == MemoryReading::Kind::OutOfMemory && reading.deviceType != kCpu) {
+            if (reading.kind == MemoryReading::Kind::OutOfMemory && reading.deviceType != kCpuType) {
                 const AllocatorMark mark = markAt(reading.timeNs, reading.device, Action::Oom, reading.bytes);
                 m_read.push_back({ mark, mark.timeNs });
             }
@@ -136,7 +134,7 @@ private:
 
 std::vector<AllocatorMark> allocatorMarksOf(std::span<const AllocatorSource> sources)
 {
-    Finder finder;
+    MarkFinder finder;
     for (std::size_t place = 0; place < sources.size(); ++place)
         finder.add(static_cast<std::uint32_t>(place), sources[place]);
     return finder.marks();

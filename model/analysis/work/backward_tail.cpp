@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
 
 /// What was launched in a step.
-struct Launched {
+struct LaunchedWork {
     std::optional<std::int64_t> beginNs; ///< of the first work
     std::optional<std::int64_t> backwardEndNs; ///< of the last kernel of the backward
 };
@@ -29,7 +29,7 @@ std::optional<std::size_t> stepAt(const std::vector<ProfilerStep>& steps, std::i
     return static_cast<std::size_t>(std::prev(behind) - steps.begin());
 }
 
-bool contains(const Times& times, std::int64_t ns)
+bool coversInstant(const Times& times, std::int64_t ns)
 {
     const auto behind = std::ranges::upper_bound(times, ns, {}, &TimeSpan::beginNs);
     return behind != times.begin() && std::prev(behind)->endNs > ns;
@@ -57,17 +57,17 @@ void describeTails(std::vector<ProfilerStep>& steps, const Work& work, const Str
         backward.emplace(lane, unionOf(std::move(times)));
     const auto isBackward = [&](const WorkSpan& launch) {
         const auto on = backward.find(launch.lane);
-        return on != backward.end() && contains(on->second, launch.startNs);
+        return on != backward.end() && coversInstant(on->second, launch.startNs);
     };
 
     const Launches launches(work);
-    std::vector<Launched> launched(steps.size());
+    std::vector<LaunchedWork> launched(steps.size());
     for (const WorkSpan& span : work.spans) {
         const WorkSpan* const launch = isDeviceWork(span.kind) ? launches.of(span) : nullptr;
         const auto step = launch ? stepAt(steps, launch->startNs) : std::nullopt;
         if (!step)
             continue;
-        Launched& of = launched[*step];
+        LaunchedWork& of = launched[*step];
         of.beginNs = std::min(of.beginNs.value_or(INT64_MAX), span.startNs);
         if (span.kind == WorkKind::Kernel && useOf(strings[span.name]) == WorkUse::Computation
             && isBackward(*launch))

@@ -18,8 +18,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kCpu = 0, kCuda = 1; // c10::DeviceType
-
 /// Of an address on a device, that it is allocated or freed.
 std::uint64_t keyOf(int device, std::uint64_t address, bool isFree)
 {
@@ -32,7 +30,8 @@ std::vector<ClockMark> allocationsOf(const Work& work)
 {
     std::vector<ClockMark> marks;
     for (const MemoryReading& reading : work.memory)
-        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpu && reading.address != 0)
+        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpuType
+            && reading.address != 0)
             marks.push_back({ keyOf(reading.device, reading.address, reading.bytes < 0), reading.timeNs });
     return marks;
 }
@@ -55,7 +54,7 @@ std::vector<ClockMark> allocationsOf(const Session& memory)
 }
 
 /// Numbers names, so that both sides have the same.
-class Names {
+class JoinedNames {
 public:
     std::uint64_t of(std::string_view name, bool isEnd)
     {
@@ -67,7 +66,7 @@ private:
     std::map<std::string, std::uint64_t, std::less<>> m_names;
 };
 
-std::vector<ClockMark> annotationsOf(const Work& work, const StringTable& strings, Names& names)
+std::vector<ClockMark> annotationsOf(const Work& work, const StringTable& strings, JoinedNames& names)
 {
     std::vector<ClockMark> marks;
     for (const WorkSpan& span : work.spans)
@@ -78,7 +77,7 @@ std::vector<ClockMark> annotationsOf(const Work& work, const StringTable& string
     return marks;
 }
 
-std::vector<ClockMark> annotationsOf(const Recording& recording, Names& names)
+std::vector<ClockMark> annotationsOf(const Recording& recording, JoinedNames& names)
 {
     std::vector<ClockMark> marks;
     for (const Annotation& annotation : recording.annotations)
@@ -123,7 +122,7 @@ Result<MemoryJoin> joinMemory(const Work& work, const StringTable& strings, cons
     const auto told = std::ssize(allocations);
     if (const auto match = matchClocks(std::move(allocations), allocationsOf(memory)))
         return MemoryJoin{ MemoryJoin::By::Allocations, *match };
-    Names names;
+    JoinedNames names;
     std::vector<ClockMark> annotations = annotationsOf(work, strings, names);
     std::vector<ClockMark> theirs = annotationsOf(recording, names);
     const auto annotated = std::ssize(annotations);
@@ -148,7 +147,7 @@ std::shared_ptr<const Work> withMemoryOf(const Work& work, const Session& memory
 {
     auto joined = std::make_shared<Work>(work);
     std::erase_if(joined->memory, [&](const MemoryReading& reading) {
-        return reading.deviceType != kCpu && memory.find(reading.device) != nullptr
+        return reading.deviceType != kCpuType && memory.find(reading.device) != nullptr
             && memory.find(reading.device)->events().hasTimes();
     });
     if (joined->lanes.empty())
@@ -161,7 +160,7 @@ std::shared_ptr<const Work> withMemoryOf(const Work& work, const Session& memory
         held.timeNs = time.beginNs;
         held.totalAllocatedBytes = trace.totals().requestedBytesStart;
         held.totalReservedBytes = trace.totals().reservedBytesStart;
-        held.deviceType = kCuda;
+        held.deviceType = kCudaType;
         held.device = trace.device();
         std::vector<MemoryReading> readings;
         followMemory(trace, [&](const HeldMemory& then) {

@@ -9,7 +9,7 @@ namespace strata::model {
 
 namespace {
 
-template <class Row> void addTo(Row& row, const LaunchedOperator& each)
+template <class Row> void addOperator(Row& row, const LaunchedOperator& each)
 {
     row.calls += each.calls;
     row.launches += each.launches;
@@ -49,12 +49,12 @@ LeastStep leastStepOn(const LaunchedStep& step, const Card& card, int devices)
         if (!cost) {
             UnknownOperator& row = unknown[each.name];
             row.name = each.name;
-            addTo(row, each);
+            addOperator(row, each);
             continue;
         }
         LeastKind& row = kinds[cost->kind];
         row.kind = cost->kind;
-        addTo(row, each);
+        addOperator(row, each);
         const auto calls = static_cast<double>(each.calls);
         row.flops += calls * cost->doneFlops;
         row.flopsInFull += calls * cost->flops;

@@ -18,8 +18,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kGpu = 1; // c10::DeviceType of MemoryReading
-
 /// Numbers of one trace, which others have too, as numbers of all. 0 stays: it is none.
 class Numbers {
 public:
@@ -49,7 +47,7 @@ std::set<int> devicesOf(const Work& work)
         if (lane.device && *lane.device >= 0)
             devices.insert(*lane.device);
     for (const MemoryReading& reading : work.memory)
-        if (reading.deviceType == kGpu && reading.device >= 0)
+        if (reading.deviceType == kCudaType && reading.device >= 0)
             devices.insert(reading.device);
     return devices;
 }
@@ -215,7 +213,7 @@ private:
         for (MemoryReading reading : work.memory) {
             reading.timeNs -= offsetNs;
             reading.lane += firstLane;
-            if (reading.deviceType == kGpu)
+            if (reading.deviceType == kCudaType)
                 reading.device = deviceOf(place, reading.device);
             to.memory.push_back(reading);
         }

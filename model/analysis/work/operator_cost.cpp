@@ -47,7 +47,7 @@ struct Rule {
 using enum CostKind;
 
 /// Without "aten::". Of what is written in place, the name without its underscore.
-constexpr std::array kRules = std::to_array<Rule>({
+constexpr std::array kCostRules = std::to_array<Rule>({
     { "mm", MatrixProduct, Form::Matrices },
     { "bmm", MatrixProduct, Form::Matrices },
     { "_int_mm", MatrixProduct, Form::Matrices },
@@ -282,7 +282,7 @@ std::pair<std::int64_t, std::int64_t> resultBytes(const std::vector<const Tensor
     return { whole > 0 ? whole : scalar, 1 };
 }
 
-NumberType numberOf(const std::vector<const TensorInput*>& tensors)
+NumberType costNumberOf(const std::vector<const TensorInput*>& tensors)
 {
     for (const TensorInput* const tensor : tensors)
         if (!tensor->sizes.empty())
@@ -296,7 +296,7 @@ std::optional<OperatorCost> eachCost(const Rule& rule, const OperatorInputs& inp
     const auto elements = stretched(tensors);
     if (tensors.empty() || !elements)
         return std::nullopt;
-    CostSums sums(rule.kind, numberOf(tensors));
+    CostSums sums(rule.kind, costNumberOf(tensors));
     if (*elements > 0)
         for (const TensorInput* const tensor : tensors)
             sums.read(*tensor);
@@ -490,7 +490,7 @@ std::optional<OperatorCost> costWhateverItIs(std::string_view operatorName, cons
     if (const auto* const rule = find<ConvolutionRule>(kConvolutions, name))
         return convolutionCost(rule->places, inputs);
     const bool isInPlace = name.size() > 1 && name.ends_with('_');
-    const auto* const rule = find<Rule>(kRules, isInPlace ? name.substr(0, name.size() - 1) : name);
+    const auto* const rule = find<Rule>(kCostRules, isInPlace ? name.substr(0, name.size() - 1) : name);
     return rule ? ruleCost(*rule, inputs, isInPlace) : std::nullopt;
 }
 

@@ -33,7 +33,7 @@ std::optional<std::vector<std::int64_t>> integersIn(const Json& array)
     return integers;
 }
 
-std::string_view textIn(const std::optional<Json>& array, std::size_t place)
+std::string_view textAtPlace(const std::optional<Json>& array, std::size_t place)
 {
     if (!array || place >= array->size() || !(*array)[place].is_string())
         return {};
@@ -199,10 +199,10 @@ std::optional<OperatorInputs> readOperatorInputs(
     OperatorInputs inputs;
     for (std::size_t i = 0; i < sizes->size(); ++i) {
         OperatorArgument& argument = inputs.arguments.emplace_back();
-        argument.value = textIn(concrete, i);
+        argument.value = textAtPlace(concrete, i);
         const Json& size = (*sizes)[i];
         const Json* const step = steps && i < steps->size() ? &(*steps)[i] : nullptr;
-        const std::string_view type = textIn(names, i);
+        const std::string_view type = textAtPlace(names, i);
         // A list of tensors is of one type, which is not told; that of the operator's other arguments, or of
         // the file's other rows, would be a guess.
         const bool isNested = size.is_array() && !size.empty() && size.front().is_array();

@@ -14,19 +14,17 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kCpu = 0; // c10::DeviceType
-
 /// Files may hold times and bytes whose sums are none.
-void addTo(std::int64_t& sum, std::int64_t value)
+void addWrapped(std::int64_t& sum, std::int64_t value)
 {
     sum = wrapAdd(sum, value);
 }
 
 /// Time of a device by what launched it: the call, where it is known, else the operator that is named.
-struct Launched {
+struct LaunchedKernel {
     boost::unordered_flat_map<std::uint32_t, std::int64_t> byCorrelation, byOperator;
 
-    explicit Launched(const Work& work)
+    explicit LaunchedKernel(const Work& work)
     {
         boost::unordered_flat_set<std::uint32_t> calls;
         for (const WorkSpan& span : work.spans)
@@ -35,9 +33,9 @@ struct Launched {
         for (const WorkSpan& span : work.spans)
             if (isDeviceWork(span.kind)) {
                 if (calls.contains(span.correlation))
-                    addTo(byCorrelation[span.correlation], span.durationNs);
+                    addWrapped(byCorrelation[span.correlation], span.durationNs);
                 else if (span.external != 0)
-                    addTo(byOperator[span.external], span.durationNs);
+                    addWrapped(byOperator[span.external], span.durationNs);
             }
     }
     /// What an operator or a call is to be charged with: once.
@@ -59,7 +57,7 @@ std::vector<const MemoryReading*> changesOf(const Work& work)
 {
     std::vector<const MemoryReading*> changes;
     for (const MemoryReading& reading : work.memory)
-        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpu)
+        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpuType)
             changes.push_back(&reading);
     std::ranges::stable_sort(
         changes, {}, [](const MemoryReading* reading) { return std::tuple(reading->lane, reading->timeNs); });
@@ -96,7 +94,7 @@ public:
         if (span.kind != WorkKind::Runtime)
             m_open.push_back({ &span, selfNs, m_levelBytes, m_levelBytes });
         if (!m_open.empty())
-            addTo(m_open.back().deviceSelfNs, m_launched.take(span));
+            addWrapped(m_open.back().deviceSelfNs, m_launched.take(span));
     }
     [[nodiscard]] CallTimes finish()
     {
@@ -123,7 +121,7 @@ private:
         };
         for (; m_next != m_changes.end() && isBefore(*m_next); ++m_next) {
             closeUpTo((*m_next)->lane, (*m_next)->timeNs);
-            addTo(m_levelBytes, (*m_next)->bytes);
+            addWrapped(m_levelBytes, (*m_next)->bytes);
             if (!m_open.empty())
                 m_open.back().mostBytes = std::max(m_open.back().mostBytes, m_levelBytes);
         }
@@ -140,20 +138,20 @@ private:
         OperatorSums& row = rowOf(*done.span);
         const std::int64_t bytes = wrapSub(m_levelBytes, done.levelBytes);
         ++row.calls;
-        addTo(row.totalNs, done.span->durationNs);
-        addTo(row.selfNs, done.selfNs);
-        addTo(row.deviceSelfNs, done.deviceSelfNs);
-        addTo(row.deviceTotalNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
+        addWrapped(row.totalNs, done.span->durationNs);
+        addWrapped(row.selfNs, done.selfNs);
+        addWrapped(row.deviceSelfNs, done.deviceSelfNs);
+        addWrapped(row.deviceTotalNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         if (row.memory) {
-            addTo(row.memory->selfBytes, wrapSub(bytes, done.childrenBytes));
-            addTo(row.memory->totalBytes, bytes);
+            addWrapped(row.memory->selfBytes, wrapSub(bytes, done.childrenBytes));
+            addWrapped(row.memory->totalBytes, bytes);
             row.memory->peakBytes = std::max(row.memory->peakBytes, wrapSub(done.mostBytes, done.levelBytes));
         }
         if (m_open.empty())
             return;
         Open& around = m_open.back();
-        addTo(around.deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
-        addTo(around.childrenBytes, bytes);
+        addWrapped(around.deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
+        addWrapped(around.childrenBytes, bytes);
         around.mostBytes = std::max(around.mostBytes, done.mostBytes);
     }
     OperatorSums& rowOf(const WorkSpan& span)
@@ -185,7 +183,7 @@ private:
     OperatorsBy m_by;
     std::vector<const MemoryReading*> m_changes;
     std::vector<const MemoryReading*>::const_iterator m_next;
-    Launched m_launched;
+    LaunchedKernel m_launched;
     std::vector<Open> m_open;
     std::int64_t m_levelBytes = 0; // what has been given less what has been taken back, over all lanes so far
     CallTimes m_times;

@@ -18,16 +18,16 @@ namespace strata::model {
 namespace {
 
 using Row = wire::DriverAllocationRow;
-using Kind = wire::DriverMemoryKind;
+using MemoryKind = wire::DriverMemoryKind;
 
 /// How much earlier the event of a segment may seem than the call that made it: two readings of one clock.
 constexpr std::int64_t kClockErrorNs = 1'000'000;
 constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
 
-bool isOfDevice(Kind kind)
+bool isOfDevice(MemoryKind kind)
 {
-    return kind == Kind::Device || kind == Kind::Array || kind == Kind::Managed
-        || kind == Kind::DeviceVariable || kind == Kind::ManagedVariable;
+    return kind == MemoryKind::Device || kind == MemoryKind::Array || kind == MemoryKind::Managed
+        || kind == MemoryKind::DeviceVariable || kind == MemoryKind::ManagedVariable;
 }
 
 /// An allocation from when it was made until it was released.
@@ -38,7 +38,7 @@ struct Life {
 };
 
 /// All that was allocated at one address, oldest first.
-class Place {
+class DriverPlace {
 public:
     /// Rows come in the order of time. What was not seen to be released is, when the next one lies there.
     void allocate(const Row& row)
@@ -72,10 +72,10 @@ private:
     std::vector<Life> m_lives;
 };
 
-using Places = std::unordered_map<std::uint64_t, Place>;
+using DriverPlaces = std::unordered_map<std::uint64_t, DriverPlace>;
 
 /// Marks what PyTorch's allocator made. False: its events have no times, so nothing can be marked.
-bool markSegments(const DeviceRecording& device, Places& places)
+bool markSegments(const DeviceRecording& device, DriverPlaces& places)
 {
     const EventColumns& events = device.events;
     for (EventIndex i = 0; events.hasTimes() && i < events.size(); ++i) {
@@ -88,7 +88,7 @@ bool markSegments(const DeviceRecording& device, Places& places)
     return events.hasTimes() || events.size() == 0;
 }
 
-void countBytes(const Places& places, OutsideMemory& out)
+void countBytes(const DriverPlaces& places, OutsideMemory& out)
 {
     std::vector<std::pair<std::int64_t, std::int64_t>> changes; // when, and by how much
     for (const auto& [address, place] : places)
@@ -121,9 +121,9 @@ OutsideMemory outsideOf(const std::vector<const Row*>& rows, const DeviceRecordi
     if (allocator)
         for (const FinalSegment& segment : allocator->base.segments)
             older.insert(segment.address);
-    Places places;
+    DriverPlaces places;
     for (const Row* const row : rows) {
-        Place& place = places[row->address];
+        DriverPlace& place = places[row->address];
         if (!row->isRelease) {
             ++out.allocations;
             place.allocate(*row);

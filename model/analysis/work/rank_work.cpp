@@ -74,11 +74,11 @@ private:
     std::vector<TimeSpan> m_ends; // of collectives of the device
 };
 
-struct Places {
+struct StepPlaces {
     std::set<std::int64_t> processes;
     std::set<int> devices;
 
-    explicit Places(const Work& work)
+    explicit StepPlaces(const Work& work)
     {
         for (const WorkLane& lane : work.lanes)
             if (lane.device)
@@ -190,7 +190,7 @@ std::optional<RankClock> clockOf(
 }
 
 /// The longest of the ranks' times of each, as steps of their own: which of them warm up.
-std::int64_t warmupsOf(const std::vector<CommonStep>& steps)
+std::int64_t commonWarmupsOf(const std::vector<CommonStep>& steps)
 {
     std::vector<ProfilerStep> longest;
     for (const CommonStep& step : steps)
@@ -256,7 +256,7 @@ bool areOfOneProcess(const Work& one, const Work& other)
     const TimeSpan mine = timeOf(one), theirs = timeOf(other);
     if (mine.beginNs >= theirs.endNs || theirs.beginNs >= mine.endNs)
         return false;
-    const Places here(one), there(other);
+    const StepPlaces here(one), there(other);
     return haveCommon(here.processes, there.processes) && haveCommon(here.devices, there.devices);
 }
 
@@ -275,7 +275,7 @@ RankWork rankWorkOf(std::span<const RankTrace> traces)
     found.steps = commonSteps(ranks);
     for (std::size_t rank = 0; rank < ranks.size(); ++rank)
         found.clocks.push_back(clockOf(ranks.front(), ranks[rank], rank, found.steps));
-    found.warmups = warmupsOf(found.steps);
+    found.warmups = commonWarmupsOf(found.steps);
     found.steps.erase(found.steps.begin(), found.steps.begin() + found.warmups);
     for (CommonStep& step : found.steps)
         findSlowest(step);

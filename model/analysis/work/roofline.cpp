@@ -101,9 +101,9 @@ double perSecond(double amount, std::int64_t ns)
 }
 
 /// The rows that grow while calls are added.
-class Rows {
+class RooflineRows {
 public:
-    Rows(const Work& work, const StringTable& strings, Roofline& into)
+    RooflineRows(const Work& work, const StringTable& strings, Roofline& into)
         : m_work(work)
         , m_strings(strings)
         , m_into(into)
@@ -270,7 +270,7 @@ Roofline rooflineOf(const Work& work, const StringTable& strings, std::span<cons
     }
     const auto isWithin
         = [&](std::int64_t ns) { return !range || (ns >= range->beginNs && ns < range->endNs); };
-    Rows rows(work, strings, roofline);
+    RooflineRows rows(work, strings, roofline);
     std::vector<bool> isLaunched(work.spans.size()); // by an operator
     for (const LaunchedCall& call : launchedCallsOf(work, strings, nested, busiest->device)) {
         for (const std::uint32_t piece : call.work)

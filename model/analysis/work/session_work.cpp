@@ -18,8 +18,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kCuda = 1; // c10::DeviceType
-
 /// Makes of an own recording what a trace of PyTorch's profiler has from the outset.
 class Completer {
 public:
@@ -197,7 +195,7 @@ private:
             reading.bytes = then.change;
             reading.totalAllocatedBytes = then.requested;
             reading.totalReservedBytes = then.reserved;
-            reading.deviceType = kCuda;
+            reading.deviceType = kCudaType;
             reading.device = trace.device();
             reading.lane = laneOf(threadOf(trace, static_cast<std::size_t>(then.event)));
             m_work.memory.push_back(reading);
@@ -211,7 +209,7 @@ private:
             MemoryReading reading;
             reading.timeNs = trace.events().timeNs[event];
             reading.bytes = trace.events().bytes[event];
-            reading.deviceType = kCuda;
+            reading.deviceType = kCudaType;
             reading.device = trace.device();
             reading.kind = MemoryReading::Kind::OutOfMemory;
             reading.lane = laneOf(threadOf(trace, event));

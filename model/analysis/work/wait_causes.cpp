@@ -14,7 +14,7 @@ namespace strata::model {
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part)
+bool textContains(std::string_view text, std::string_view part)
 {
     return text.find(part) != std::string_view::npos;
 }
@@ -22,7 +22,8 @@ bool contains(std::string_view text, std::string_view part)
 /// enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__, and dataloader.py(633): __next__ of Python.
 bool isDataLoading(std::string_view name)
 {
-    return contains(name, "DataLoader") || (contains(name, "dataloader.py") && contains(name, "__next__"));
+    return textContains(name, "DataLoader")
+        || (textContains(name, "dataloader.py") && textContains(name, "__next__"));
 }
 
 /// Of CUDA and ROCm; the asynchronous ones wait for nobody.
@@ -33,16 +34,16 @@ bool isMemoryCall(std::string_view name)
             name.remove_prefix(prefix.size());
             return (name.starts_with("Malloc") || name.starts_with("Free") || name.starts_with("HostAlloc")
                        || name.starts_with("HostFree") || name.starts_with("MemGetInfo"))
-                && !contains(name, "Async");
+                && !textContains(name, "Async");
         }
-    return name.starts_with("cuMem") && !contains(name, "cuMemcpy") && !contains(name, "cuMemset")
-        && !contains(name, "Async");
+    return name.starts_with("cuMem") && !textContains(name, "cuMemcpy") && !textContains(name, "cuMemset")
+        && !textContains(name, "Async");
 }
 
 /// From memory that the device cannot read by itself: the call copies it first.
 bool isPageableCopy(std::string_view name)
 {
-    return contains(name, "(Pageable -> Device)");
+    return textContains(name, "(Pageable -> Device)");
 }
 
 /// What a thread did.
@@ -61,7 +62,8 @@ Threads threadsOf(const Work& work, const StringTable& strings)
 {
     std::unordered_set<std::uint32_t> copies; // from or to pageable memory, which wait; by correlation
     for (const WorkSpan& span : work.spans)
-        if (span.kind == WorkKind::Copy && span.correlation != 0 && contains(strings[span.name], "Pageable"))
+        if (span.kind == WorkKind::Copy && span.correlation != 0
+            && textContains(strings[span.name], "Pageable"))
             copies.insert(span.correlation);
     // Where the DataLoader names its waits itself, a frame of Python around them is no wait.
     const bool isNamed = std::ranges::any_of(work.spans, [&](const WorkSpan& span) {
@@ -290,7 +292,7 @@ bool isLoaderWait(std::string_view name)
 
 bool isWaiting(std::string_view name)
 {
-    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
+    return textContains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
         || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D" || name == "cudaFree" || name == "hipFree";
 }
 

@@ -10,7 +10,7 @@ namespace strata::model {
 namespace {
 
 /// A piece of which one asks what fills it. What fills more than half of it lies over its middle.
-struct Asked {
+struct WaitQuery {
     TimeSpan time;
     LaneIndex lane;
     std::uint32_t stretch;
@@ -19,9 +19,9 @@ struct Asked {
     [[nodiscard]] std::int64_t middleNs() const { return time.beginNs + time.ns() / 2; }
 };
 
-std::vector<Asked> askedOf(std::span<const WaitStretch> stretches)
+std::vector<WaitQuery> askedOf(std::span<const WaitStretch> stretches)
 {
-    std::vector<Asked> asked;
+    std::vector<WaitQuery> asked;
     for (std::uint32_t i = 0; i < stretches.size(); ++i) {
         const WaitStretch& stretch = stretches[i];
         if (stretch.lane == WaitStretch::kNoLane)
@@ -30,7 +30,8 @@ std::vector<Asked> askedOf(std::span<const WaitStretch> stretches)
         asked.push_back({ hasWait ? stretch.wait : stretch.time, stretch.lane, i,
             hasWait || stretch.cause == WaitCause::PageableCopy });
     }
-    std::ranges::sort(asked, {}, [](const Asked& each) { return std::tuple(each.lane, each.middleNs()); });
+    std::ranges::sort(
+        asked, {}, [](const WaitQuery& each) { return std::tuple(each.lane, each.middleNs()); });
     return asked;
 }
 
@@ -48,7 +49,7 @@ public:
         closeUntil(m_work.spans[row].startNs);
         m_open.push_back(row);
     }
-    Filling whatFills(const Asked& asked)
+    Filling whatFills(const WaitQuery& asked)
     {
         closeUntil(asked.middleNs());
         for (std::size_t i = m_open.size(); i-- > 0;) {
@@ -99,10 +100,10 @@ std::vector<Filling> whatFills(
     std::span<const WaitStretch> stretches, const Work& work, const StringTable& strings)
 {
     std::vector<Filling> fillings(stretches.size());
-    const std::vector<Asked> asked = askedOf(stretches);
+    const std::vector<WaitQuery> asked = askedOf(stretches);
     std::vector<std::vector<std::uint32_t>> byLane(work.lanes.size());
     std::vector<bool> isAsked(work.lanes.size());
-    for (const Asked& each : asked)
+    for (const WaitQuery& each : asked)
         isAsked[each.lane] = true;
     for (std::uint32_t row = 0; row < work.spans.size(); ++row)
         if (const WorkSpan& span = work.spans[row]; isAsked[span.lane] && !isDeviceWork(span.kind)

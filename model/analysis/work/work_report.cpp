@@ -17,29 +17,29 @@ namespace strata::model {
 namespace {
 
 constexpr std::int64_t kFewSteps = 5; // so few have no quartiles worth telling
-constexpr std::size_t kLongestName = 48; // the end of a path, or of a name, says more
+constexpr std::size_t kLongestReportName = 48; // the end of a path, or of a name, says more
 
-SentenceArgument strong(SentenceArgument of)
+SentenceArgument strongArgument(SentenceArgument of)
 {
     of.strong = true;
     return of;
 }
 
-std::string endOf(std::string_view name)
+std::string endOfName(std::string_view name)
 {
-    if (name.size() <= kLongestName)
+    if (name.size() <= kLongestReportName)
         return std::string(name);
-    std::size_t from = name.size() - kLongestName;
+    std::size_t from = name.size() - kLongestReportName;
     while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) // amid a letter
         ++from;
     return "…" + std::string(name.substr(from));
 }
 
 /// Where most of what a cause takes passes, if anything is named there.
-Sentence placeOf(WaitCause cause, const WaitTime& wait, std::int64_t ofNs, const StringTable& strings)
+Sentence waitPlaceOf(WaitCause cause, const WaitTime& wait, std::int64_t ofNs, const StringTable& strings)
 {
     const WaitPlace& most = wait.most;
-    const std::string name = endOf(strings[most.name]);
+    const std::string name = endOfName(strings[most.name]);
     const std::string share = formatShare(most.ns, ofNs);
     const Sentence stretches = sayCounted("%1 stretch", "%1 stretches", most.stretches);
     const bool isHalf = most.ns > wait.ns - most.ns;
@@ -58,11 +58,11 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTab
         return;
     const auto cause = static_cast<WaitCause>(longest - waits.all.begin());
     const std::int64_t ofNs = waits.range.ns();
-    const SentenceArgument what = strong(argument(Sentence(waitCauseText(cause))));
+    const SentenceArgument what = strongArgument(argument(Sentence(waitCauseText(cause))));
     const std::string share = formatShare(longest->ns, ofNs);
     said.push_back(longest->most.name.valid()
             ? say("Most of its idle time passes while %1 (%2), %3.", what, share,
-                placeOf(cause, *longest, ofNs, strings))
+                waitPlaceOf(cause, *longest, ofNs, strings))
             : say("Most of its idle time passes while %1 (%2).", what, share));
     said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, *longest, waits.tellsOperators))));
 }
@@ -76,7 +76,7 @@ void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int6
     said.push_back(
         say("For %1 (%2) collectives run on it with no computation beside them, waiting for other ranks "
             "included: so much is won at most if computation hides them.",
-            strong(argument(formatDuration(ns))), formatShare(ns, ofNs)));
+            strongArgument(argument(formatDuration(ns))), formatShare(ns, ofNs)));
     said.push_back(
         say("DDP hides them behind the backward, FSDP by fetching ahead; fewer of them: accumulate "
             "gradients under no_sync()."));
@@ -160,12 +160,12 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     const std::int64_t unseenNs = waits.all[static_cast<std::size_t>(WaitCause::AnotherProfiler)].ns;
     if (unseenNs > rangeNs - unseenNs)
         return { say("How busy GPU %1 was is not known: another profiler had its records for %2 of %3.",
-            *waits.device, strong(argument(formatShare(unseenNs, rangeNs))), sayRangeOf(report)) };
+            *waits.device, strongArgument(argument(formatShare(unseenNs, rangeNs))), sayRangeOf(report)) };
     const auto duration = [](std::int64_t ns) { return formatDuration(ns); };
     const auto device = std::ranges::find(report.judged, *waits.device, &DeviceWork::device);
     if (device == report.judged.end()) {
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
-            strong(argument(duration(waits.range.ns())))));
+            strongArgument(argument(duration(waits.range.ns())))));
         addWhy(said, waits, strings);
         addLaunchesWithoutWork(said, report.launches);
         return said;
@@ -173,12 +173,12 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     if (recording.simulated)
         return {
             say("GPU %1 is simulated: its work comes to %2 of %3 here, and takes other times on a real one.",
-                *waits.device, strong(argument(formatShare(device->busyNs, device->span.ns()))),
+                *waits.device, strongArgument(argument(formatShare(device->busyNs, device->span.ns()))),
                 duration(device->span.ns())),
             say("Whether the program feeds it fast enough is seen on a GPU: strata record --kernels.")
         };
     // All shares are of one time.
-    const SentenceArgument busy = strong(argument(formatShare(device->busyNs, rangeNs)));
+    const SentenceArgument busy = strongArgument(argument(formatShare(device->busyNs, rangeNs)));
     const Sentence whole = sayRangeOf(report);
     const QueueState queue = queueOf(report.judged);
     const bool isAround = static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(rangeNs);

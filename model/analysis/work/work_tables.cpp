@@ -15,7 +15,7 @@ namespace strata::model {
 namespace {
 
 /// Files may hold times whose sums are none.
-void addTo(std::int64_t& sum, std::int64_t ns)
+void addTime(std::int64_t& sum, std::int64_t ns)
 {
     sum = wrapAdd(sum, ns);
 }
@@ -47,7 +47,7 @@ public:
             m_rows.emplace_back().name = span.name;
         Row& row = m_rows[found->second];
         ++row.calls;
-        addTo(row.totalNs, span.durationNs);
+        addTime(row.totalNs, span.durationNs);
         return row;
     }
     [[nodiscard]] std::vector<Row> take(const StringTable& strings)
@@ -271,7 +271,7 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
                 CollectiveSums& sums = collectives.add(span);
                 const KernelDetail* const detail = detailOf(work, span);
                 addBytes(sums, detail ? detail->messageBytes : -1);
-                addTo(sums.underComputationNs, computationOf(span).within(span));
+                addTime(sums.underComputationNs, computationOf(span).within(span));
             }
         } else if (span.kind == WorkKind::Runtime) {
             calls.add(span);
@@ -280,7 +280,7 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
         } else if (span.kind == WorkKind::Copy || span.kind == WorkKind::Set) {
             CopySums& sums = copies.add(span);
             addBytes(sums, work.copies[span.detail].bytes);
-            addTo(sums.underComputationNs, computationOf(span).besidesStreamOf(span));
+            addTime(sums.underComputationNs, computationOf(span).besidesStreamOf(span));
         }
     }
     CallTimes times = callTimesOf(work, strings, nested, range, by);

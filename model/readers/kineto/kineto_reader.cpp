@@ -15,9 +15,9 @@ namespace {
 
 static_assert(JsonValues::kPadding >= EventRows::kPadding);
 
-class Reader {
+class KinetoReader {
 public:
-    Reader(Recording& recording, ByteStream& stream)
+    KinetoReader(Recording& recording, ByteStream& stream)
         : m_recording(recording)
         , m_stream(stream)
         , m_values(stream)
@@ -137,7 +137,7 @@ bool looksLikeChromeTrace(std::span<const std::byte> head)
 Result<void> readChromeTrace(Recording& recording, ByteStream& stream)
 {
     recording.format = "PyTorch profiler trace";
-    Result<void> read = Reader(recording, stream).run();
+    Result<void> read = KinetoReader(recording, stream).run();
     if (read)
         addMemoryOfTrace(recording);
     return read;

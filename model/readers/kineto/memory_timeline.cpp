@@ -19,7 +19,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{ 1 } << 50; // of a block, and of a sum
+constexpr std::int64_t kMostTimelineBytes = std::int64_t{ 1 } << 50; // of a block, and of a sum
 constexpr std::uint64_t kFirstAddress = 0x1000, kLastAddress = std::uint64_t{ 1 } << 62;
 constexpr std::int64_t kMostTimeNs = std::int64_t{ 1 } << 62;
 constexpr std::int64_t kFirstAction = 1, kIncrement = 3, kLastAction = 4; // _ACTION_TO_INDEX
@@ -230,9 +230,9 @@ private:
     std::int64_t m_untold = 0, m_untoldBytes = 0;
 };
 
-class Reader {
+class TimelineReader {
 public:
-    Reader(Recording& recording, ByteStream& stream)
+    TimelineReader(Recording& recording, ByteStream& stream)
         : m_recording(recording)
         , m_stream(stream)
         , m_values(stream)
@@ -306,8 +306,8 @@ private:
         if (!row)
             return false;
         const auto [timeNs, action, bytes, number] = *row;
-        if (bytes < -kMostBytes || bytes > kMostBytes || timeNs > kMostTimeNs || action < kFirstAction
-            || action > kLastAction)
+        if (bytes < -kMostTimelineBytes || bytes > kMostTimelineBytes || timeNs > kMostTimeNs
+            || action < kFirstAction || action > kLastAction)
             return false;
         const auto category = categoryOf(number);
         if (const auto held = std::exchange(m_held, std::nullopt)) {
@@ -342,7 +342,7 @@ private:
                 return false;
             const std::int64_t timeUs = timesUs[place++];
             if (timeUs > kMostTimeNs / 1000 || std::ranges::any_of(*sums, [](std::int64_t sum) {
-                    return sum < -kMostBytes || sum > kMostBytes;
+                    return sum < -kMostTimelineBytes || sum > kMostTimelineBytes;
                 }))
                 return false;
             addSums(timeUs < 0 ? -1 : timeUs * 1000, held, *sums);
@@ -402,7 +402,7 @@ bool looksLikeMemoryTimeline(std::span<const std::byte> head)
 Result<void> readMemoryTimeline(Recording& recording, ByteStream& stream)
 {
     recording.format = "PyTorch memory timeline";
-    return Reader(recording, stream).run();
+    return TimelineReader(recording, stream).run();
 }
 
 } // namespace strata::model

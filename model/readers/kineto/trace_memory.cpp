@@ -20,7 +20,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr int kCpu = 0; // c10::DeviceType
 constexpr std::int64_t kMostBytes = std::int64_t{ 1 } << 50; // of a block, and of a total
 
 bool isPlausible(const MemoryReading& reading)
@@ -31,7 +30,7 @@ bool isPlausible(const MemoryReading& reading)
 
 bool isUsed(const MemoryReading& reading)
 {
-    if (reading.deviceType <= kCpu || reading.device < 0 || !isPlausible(reading))
+    if (reading.deviceType <= kCpuType || reading.device < 0 || !isPlausible(reading))
         return false;
     return reading.kind == MemoryReading::Kind::OutOfMemory
         || (reading.address != 0 && reading.bytes != 0 && reading.totalAllocatedBytes >= 0);

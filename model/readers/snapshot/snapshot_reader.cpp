@@ -15,7 +15,7 @@ constexpr std::uint64_t kSnapshotKeys
     = keySetOf(Known::Segments, Known::DeviceTraces, Known::AllocatorSettings, Known::ExternalAnnotations,
         Known::HostSegments, Known::HostTraces, Known::Categories);
 constexpr std::size_t kMostSettingBytes = 65536;
-constexpr std::int64_t kMostMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
+constexpr std::int64_t kMostAnnotationMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
 
 class SnapshotReader {
 public:
@@ -204,8 +204,8 @@ private:
                     break;
                 }
             }
-            if (!annotation.name.valid() || !timeUs || *timeUs > kMostMicroseconds
-                || *timeUs < -kMostMicroseconds) {
+            if (!annotation.name.valid() || !timeUs || *timeUs > kMostAnnotationMicroseconds
+                || *timeUs < -kMostAnnotationMicroseconds) {
                 ++m_recording.unknownKeys["external_annotations.(without name or time)"];
                 continue;
             }

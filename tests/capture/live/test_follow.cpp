@@ -36,7 +36,7 @@ void holdAgainst(const FakeAllocator& allocator, const model::Session& session, 
     EXPECT_EQ(different, 0u);
 }
 
-int connectTo(const model::LinkAddress& address)
+int connectToSocket(const model::LinkAddress& address)
 {
     sockaddr_un to{};
     to.sun_family = AF_UNIX;
@@ -48,7 +48,7 @@ int connectTo(const model::LinkAddress& address)
 /// A viewer that joins and never reads.
 int joinSilently(const model::LinkAddress& address)
 {
-    const int made = connectTo(address);
+    const int made = connectToSocket(address);
     wire::Bytes bytes;
     wire::appendLinkChunk(wire::kJoin, wire::encodeJoin, wire::Join{}, bytes);
     return send(made, bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0 ? made : -1;

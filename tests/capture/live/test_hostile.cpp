@@ -20,7 +20,7 @@ namespace {
 using model::LinkState;
 using namespace std::chrono_literals;
 
-int connectTo(const model::LinkAddress& address)
+int connectToLink(const model::LinkAddress& address)
 {
     if (address.isPort()) {
         sockaddr_in to{};
@@ -40,7 +40,7 @@ int connectTo(const model::LinkAddress& address)
 /// What comes back until the other end hangs up; more than five seconds is none.
 wire::Bytes answerTo(const model::LinkAddress& address, const wire::Bytes& said)
 {
-    const int made = connectTo(address);
+    const int made = connectToLink(address);
     EXPECT_GE(made, 0);
     EXPECT_EQ(send(made, said.data(), said.size(), MSG_NOSIGNAL), std::ssize(said));
     wire::Bytes answer;
@@ -122,12 +122,12 @@ TEST_F(LiveRun, WhoIsNoStrataIsRefusedAndLoggedOnce)
                             .empty());
     wire::Bytes twice = good; // one chunk is all that a viewer may say
     twice.insert(twice.end(), good.begin(), good.end());
-    const int talker = connectTo(address());
+    const int talker = connectToLink(address());
     ASSERT_EQ(send(talker, good.data(), good.size(), MSG_NOSIGNAL), std::ssize(good));
     std::this_thread::sleep_for(50ms);
     ASSERT_EQ(send(talker, good.data(), good.size(), MSG_NOSIGNAL), std::ssize(good));
     EXPECT_EQ(refusalIn(answerTo(address(), joinOf({ .version = 77 }))), wire::Refusal::Reason::Version);
-    const int half = connectTo(address()); // and never the rest
+    const int half = connectToLink(address()); // and never the rest
     ASSERT_EQ(send(half, good.data(), 20, MSG_NOSIGNAL), 20);
     allocate(allocator, 1, 2'000);
     agent.stop();
@@ -165,7 +165,7 @@ TEST_F(LiveRun, SixtyFourLookOnAndNoMore)
     // A crowd that connects and says nothing.
     std::vector<int> crowd;
     for (int i = 0; i < 300; ++i)
-        crowd.push_back(connectTo(address()));
+        crowd.push_back(connectToLink(address()));
     allocate(allocator, 1, 2'000);
     const auto begin = std::chrono::steady_clock::now();
     agent.stop();
@@ -204,7 +204,7 @@ TEST_F(LiveRun, AThousandConnectionsAtOnceKeepNobodyOutForLong)
     for (std::vector<int>& mine : crowd)
         threads.emplace_back([this, &mine] {
             for (int i = 0; i < 125; ++i) {
-                mine.push_back(connectTo(address()));
+                mine.push_back(connectToLink(address()));
                 if (i % 2 == 0)
                     (void)!send(mine.back(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
             }
@@ -344,7 +344,7 @@ TEST_F(LiveRun, AViewerGoesOnWhereItsConnectionBroke)
             if (poll(&wait, 1, 20) <= 0)
                 continue;
             const int near = accept(tunnel, nullptr, nullptr);
-            const int far = connectTo(address()); // a socket serves as well
+            const int far = connectToLink(address()); // a socket serves as well
             std::size_t room = breaks < 4 ? 1'000 + random() % 20'000 : SIZE_MAX;
             std::array<char, 777> buffer;
             while (near >= 0 && far >= 0 && room > 0) {

@@ -17,7 +17,7 @@ namespace {
 
 using DryRunJobTest = test::DryRunTest;
 
-std::string verdict(const DryRunOutcome& outcome)
+std::string jobVerdict(const DryRunOutcome& outcome)
 {
     return wordsOf(outcome).plainVerdict().toStdString();
 }
@@ -27,7 +27,7 @@ TEST_F(DryRunJobTest, ACommandThatIsNotThere)
     const DryRunOutcome outcome = run(request(QStringLiteral("no-such-program train.py")));
     EXPECT_EQ(outcome.exitStatus, 2);
     EXPECT_EQ(verdictOf(outcome), DryRunVerdict::NotStarted);
-    EXPECT_EQ(verdict(outcome),
+    EXPECT_EQ(jobVerdict(outcome),
         "The dry run did not start: no-such-program: command not found: give its path, as in "
         "~/venv/bin/python train.py");
     EXPECT_TRUE(outcome.recording.isEmpty());
@@ -40,7 +40,7 @@ TEST_F(DryRunJobTest, BadUsage)
     bad.capacity = QStringLiteral("much");
     const DryRunOutcome outcome = run(bad);
     EXPECT_EQ(outcome.exitStatus, 2);
-    EXPECT_THAT(verdict(outcome), HasSubstr("--capacity much: not a size"));
+    EXPECT_THAT(jobVerdict(outcome), HasSubstr("--capacity much: not a size"));
 }
 
 TEST_F(DryRunJobTest, APyTorchForTheCpuAlone)
@@ -51,8 +51,8 @@ TEST_F(DryRunJobTest, APyTorchForTheCpuAlone)
     const DryRunOutcome outcome
         = run(request(QStringLiteral("PYTHONPATH=%1 python3 train.py").arg(m_folder.path())));
     EXPECT_EQ(outcome.exitStatus, 2);
-    EXPECT_THAT(verdict(outcome), HasSubstr("this LibTorch is for the CPU alone: "));
-    EXPECT_THAT(verdict(outcome), HasSubstr("install the CUDA build of PyTorch"));
+    EXPECT_THAT(jobVerdict(outcome), HasSubstr("this LibTorch is for the CPU alone: "));
+    EXPECT_THAT(jobVerdict(outcome), HasSubstr("install the CUDA build of PyTorch"));
 }
 
 TEST_F(DryRunJobTest, WhatCannotEvenBegin)
@@ -111,7 +111,7 @@ TEST_F(StubbornProgram, IsCancelledWithAllThatItStarted)
     EXPECT_TRUE(test::until([&] { return test::processesWith(m_length).isEmpty(); }));
     EXPECT_TRUE(outcome->cancelled);
     EXPECT_EQ(verdictOf(*outcome), DryRunVerdict::Cancelled);
-    EXPECT_THAT(verdict(*outcome), HasSubstr("before the program used the device."));
+    EXPECT_THAT(jobVerdict(*outcome), HasSubstr("before the program used the device."));
     EXPECT_FALSE(m_job.running());
 }
 
@@ -169,7 +169,7 @@ TEST_F(DryRunJobTest, AProgramWithPyTorch)
     ASSERT_TRUE(test::until([&] { return ended.has_value(); }));
     ASSERT_TRUE(ended->result);
     EXPECT_TRUE(ended->result->run.touched());
-    EXPECT_THAT(verdict(*ended), HasSubstr("until then it had needed"));
+    EXPECT_THAT(jobVerdict(*ended), HasSubstr("until then it had needed"));
 }
 
 } // namespace

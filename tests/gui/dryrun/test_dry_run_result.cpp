@@ -21,7 +21,7 @@ DryRunOutcome outcomeOf(const char* name)
     return outcome;
 }
 
-std::string verdict(const DryRunOutcome& outcome)
+std::string resultVerdict(const DryRunOutcome& outcome)
 {
     return wordsOf(outcome).plainVerdict().toStdString();
 }
@@ -128,7 +128,7 @@ TEST(DryRunResult, HoldsWhatWasTried)
         EXPECT_EQ(result->tried[i].firstRefused.value_or(-1),
             trial["fits"] ? -1 : trial["first_refused_bytes"].get<qint64>());
     }
-    EXPECT_EQ(verdict(outcomeOf("fit")),
+    EXPECT_EQ(resultVerdict(outcomeOf("fit")),
         "DEPTH = 1 is the largest that fits on a simulated A100-80GB of 64.0 MiB.");
     DryRunOutcome fit = outcomeOf("fit");
     EXPECT_EQ(wordsOf(fit).more, QStringLiteral("3 runs in 4 s."));
@@ -147,33 +147,34 @@ TEST(DryRunResult, WhatIsNoDocumentIsRefused)
 
 TEST(DryRunTexts, VerdictsSayItFirst)
 {
-    EXPECT_EQ(verdict(outcomeOf("fits")),
+    EXPECT_EQ(resultVerdict(outcomeOf("fits")),
         "Fits. Needs 174 MiB of 79.1 GiB on a simulated A100-80GB (peak 161 MiB).");
-    EXPECT_EQ(verdict(outcomeOf("out_of_memory")),
+    EXPECT_EQ(resultVerdict(outcomeOf("out_of_memory")),
         "Does not fit. A request of 8.12 MiB was refused on a simulated A100-80GB of 80.0 MiB, of which at "
         "most "
         "74.0 MiB were reserved.");
-    EXPECT_EQ(verdict(outcomeOf("failed")),
+    EXPECT_EQ(resultVerdict(outcomeOf("failed")),
         "The program failed: ValueError: no checkpoint named missing.pt, in /tmp/train/train.py:4");
     EXPECT_THAT(wordsOf(outcomeOf("failed")).more.toStdString(),
         HasSubstr("Values read from the simulated device are zeros"));
-    EXPECT_THAT(verdict(outcomeOf("changed")), testing::StartsWith("Fits with amp=bf16. Needs "));
-    EXPECT_EQ(verdict(outcomeOf("unused")), "The program ended without using the device.");
+    EXPECT_THAT(resultVerdict(outcomeOf("changed")), testing::StartsWith("Fits with amp=bf16. Needs "));
+    EXPECT_EQ(resultVerdict(outcomeOf("unused")), "The program ended without using the device.");
     EXPECT_THAT(wordsOf(outcomeOf("unused")).more.toStdString(), HasSubstr("If it should use a GPU"));
     EXPECT_THAT(
         wordsOf(outcomeOf("fits")).more.toStdString(), HasSubstr("3 optimizer steps with torch 2.15.0"));
     DryRunOutcome cancelled = outcomeOf("fits");
     cancelled.cancelled = true;
-    EXPECT_THAT(verdict(cancelled), HasSubstr("Cancelled after 4 s; until then it had needed 174 MiB"));
+    EXPECT_THAT(resultVerdict(cancelled), HasSubstr("Cancelled after 4 s; until then it had needed 174 MiB"));
     cancelled.result.reset();
-    EXPECT_EQ(verdict(cancelled), "Cancelled after 4 s, before the program used the device.");
+    EXPECT_EQ(resultVerdict(cancelled), "Cancelled after 4 s, before the program used the device.");
     cancelled.request.fit = QStringLiteral("BATCH=1..9");
-    EXPECT_EQ(verdict(cancelled), "Cancelled after 4 s; what was tried until then stands in the output.");
+    EXPECT_EQ(
+        resultVerdict(cancelled), "Cancelled after 4 s; what was tried until then stands in the output.");
     DryRunOutcome stopped;
     stopped.problem = QStringLiteral("BATCH=1: the command ended with status 3");
-    EXPECT_EQ(verdict(stopped), "The dry run did not start: BATCH=1: the command ended with status 3");
+    EXPECT_EQ(resultVerdict(stopped), "The dry run did not start: BATCH=1: the command ended with status 3");
     stopped.began = true;
-    EXPECT_EQ(verdict(stopped), "The dry run stopped: BATCH=1: the command ended with status 3");
+    EXPECT_EQ(resultVerdict(stopped), "The dry run stopped: BATCH=1: the command ended with status 3");
 }
 
 TEST(DryRunTexts, ACppProgramThatNeitherEndedNorChanged)
@@ -181,7 +182,8 @@ TEST(DryRunTexts, ACppProgramThatNeitherEndedNorChanged)
     const DryRunOutcome outcome = outcomeOf("cpp");
     EXPECT_FALSE(outcome.result->weightsSkipped);
     EXPECT_FALSE(outcome.result->changed);
-    EXPECT_EQ(verdict(outcome), "Fits. Needs 28.0 MiB of 79.1 GiB on a simulated A100-80GB (peak 12.4 MiB).");
+    EXPECT_EQ(
+        resultVerdict(outcome), "Fits. Needs 28.0 MiB of 79.1 GiB on a simulated A100-80GB (peak 12.4 MiB).");
     EXPECT_EQ(wordsOf(outcome).more,
         QStringLiteral(
             "2 optimizer steps with torch 2.15.0+cu132, run in 4 s. --steps 3: the program ended by "
@@ -211,12 +213,12 @@ TEST(DryRunTexts, WhatProgramsWriteIsNoMarkup)
     DryRunOutcome outcome = outcomeOf("failed");
     outcome.result->run.failure->what = QStringLiteral("<b>&amp;\nsecond line");
     EXPECT_THAT(wordsOf(outcome).verdict.toStdString(), HasSubstr("&lt;b&gt;&amp;amp;"));
-    EXPECT_THAT(verdict(outcome), HasSubstr("ValueError: <b>&amp;, in"));
+    EXPECT_THAT(resultVerdict(outcome), HasSubstr("ValueError: <b>&amp;, in"));
     outcome.result->run.failure.reset();
     outcome.result->run.exitStatus = 137;
-    EXPECT_EQ(verdict(outcome), "Failed. The program was ended by signal 9 (Killed).");
+    EXPECT_EQ(resultVerdict(outcome), "Failed. The program was ended by signal 9 (Killed).");
     outcome.result->run.exitStatus = 7;
-    EXPECT_EQ(verdict(outcome), "Failed. The program ended with status 7.");
+    EXPECT_EQ(resultVerdict(outcome), "Failed. The program ended with status 7.");
 }
 
 } // namespace

@@ -21,7 +21,7 @@ using strata::views::TableQuery;
 namespace {
 
 // Block 0 is older than the trace, block 2 stays until the end.
-constexpr auto kSmall = R"(
+constexpr auto kBlocksText = R"(
 alloc 0x1000 1024 stream=0 time=1000000000 stack=forward@/home/me/model.py:57|main@/home/me/train.py:3
 alloc 0x2000 2048 stream=7 time=1000002000 stack=step@/home/me/optim.py:9
 free_requested 0x1000 1024 time=1000005000
@@ -32,7 +32,7 @@ segment 0x0 2097152 small
 block 0x2000 2560 req=2048 allocated stack=step@/home/me/optim.py:9
 )";
 
-QString text(const views::TableSource& table, std::uint32_t row, int column)
+QString cellText(const views::TableSource& table, std::uint32_t row, int column)
 {
     const views::TableCell cell = table.cell(row, column);
     return cell.text.isEmpty() || cell.note.isEmpty() ? cell.text + cell.note
@@ -91,68 +91,68 @@ TEST(BlocksTable, SaysOfANewerGenerationWhatIsKnownFromAnEarlierOne)
     ASSERT_GT(now.rowCount(), before.rowCount());
     for (std::uint32_t row = 0; row < before.rowCount(); ++row)
         for (const int column : { BlocksTable::Category, BlocksTable::Module })
-            EXPECT_EQ(text(now, row, column), text(before, row, column)) << row;
-    EXPECT_EQ(text(now, now.rowCount() - 1, BlocksTable::Category), QStringLiteral("Unknown"));
+            EXPECT_EQ(cellText(now, row, column), cellText(before, row, column)) << row;
+    EXPECT_EQ(cellText(now, now.rowCount() - 1, BlocksTable::Category), QStringLiteral("Unknown"));
 }
 
 TEST(BlocksTable, SaysNothingOfBlocksThatHaveOtherNumbers)
 {
     const auto run = analysed(*deviceData(test::trainingRun(20, 4'000)));
     ASSERT_TRUE(run->labels().category && run->groups(model::Grouping::Module));
-    const auto other = withTraining(*deviceData(kSmall), run->training);
+    const auto other = withTraining(*deviceData(kBlocksText), run->training);
     EXPECT_EQ(other->labels(), model::DeviceLabels());
     EXPECT_EQ(other->groups(model::Grouping::Category), nullptr);
     EXPECT_EQ(other->groups(model::Grouping::Module), nullptr);
-    EXPECT_EQ(text(BlocksTable(other, model::Axis::Events), 0, BlocksTable::Category),
+    EXPECT_EQ(cellText(BlocksTable(other, model::Axis::Events), 0, BlocksTable::Category),
         QStringLiteral("not known yet"));
 }
 
 TEST(BlocksTable, ShowsALifeInEvents)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
     ASSERT_EQ(table.rowCount(), 3u);
     const std::uint32_t row = rowOf(*data, 1024);
-    EXPECT_EQ(text(table, row, BlocksTable::Requested), QStringLiteral("1.00 KiB"));
-    EXPECT_EQ(text(table, row, BlocksTable::Address), QStringLiteral("0x1000"));
-    EXPECT_EQ(text(table, row, BlocksTable::Born), QStringLiteral("0"));
-    EXPECT_EQ(text(table, row, BlocksTable::FreeRequested), QStringLiteral("2"));
-    EXPECT_EQ(text(table, row, BlocksTable::Freed), QStringLiteral("3"));
-    EXPECT_EQ(text(table, row, BlocksTable::Lifetime), QStringLiteral("3"));
-    EXPECT_EQ(text(table, row, BlocksTable::Line), QStringLiteral("model.py:57 forward"));
-    EXPECT_EQ(text(table, row, BlocksTable::Rounded), QString());
+    EXPECT_EQ(cellText(table, row, BlocksTable::Requested), QStringLiteral("1.00 KiB"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Address), QStringLiteral("0x1000"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Born), QStringLiteral("0"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::FreeRequested), QStringLiteral("2"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Freed), QStringLiteral("3"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Lifetime), QStringLiteral("3"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Line), QStringLiteral("model.py:57 forward"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Rounded), QString());
     EXPECT_TRUE(table.tooltip(row, BlocksTable::Rounded).startsWith(QStringLiteral("Unknown")));
     EXPECT_EQ(table.tooltip(row, BlocksTable::Requested), QStringLiteral("1,024 B"));
 }
 
 TEST(BlocksTable, ShowsALifeInTime)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Time);
     const std::uint32_t row = rowOf(*data, 1024);
-    EXPECT_EQ(text(table, row, BlocksTable::Born), QStringLiteral("0.000000"));
-    EXPECT_EQ(text(table, row, BlocksTable::FreeRequested), QStringLiteral("0.000005"));
-    EXPECT_EQ(text(table, row, BlocksTable::Freed), QStringLiteral("0.500000"));
-    EXPECT_EQ(text(table, row, BlocksTable::Lifetime), QStringLiteral("500.0 ms"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Born), QStringLiteral("0.000000"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::FreeRequested), QStringLiteral("0.000005"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Freed), QStringLiteral("0.500000"));
+    EXPECT_EQ(cellText(table, row, BlocksTable::Lifetime), QStringLiteral("500.0 ms"));
 }
 
 TEST(BlocksTable, SaysWhatLiesOutsideTheTrace)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
     const std::uint32_t older = rowOf(*data, 4096);
-    EXPECT_EQ(text(table, older, BlocksTable::Born), QStringLiteral("before"));
-    EXPECT_EQ(text(table, older, BlocksTable::Lifetime), QStringLiteral("over 6"));
+    EXPECT_EQ(cellText(table, older, BlocksTable::Born), QStringLiteral("before"));
+    EXPECT_EQ(cellText(table, older, BlocksTable::Lifetime), QStringLiteral("over 6"));
     const std::uint32_t live = rowOf(*data, 2048);
-    EXPECT_EQ(text(table, live, BlocksTable::Freed), QStringLiteral("live"));
-    EXPECT_EQ(text(table, live, BlocksTable::FreeRequested), QString());
-    EXPECT_EQ(text(table, live, BlocksTable::Rounded), QStringLiteral("2.50 KiB"));
-    EXPECT_EQ(text(table, live, BlocksTable::Stream), QStringLiteral("7"));
+    EXPECT_EQ(cellText(table, live, BlocksTable::Freed), QStringLiteral("live"));
+    EXPECT_EQ(cellText(table, live, BlocksTable::FreeRequested), QString());
+    EXPECT_EQ(cellText(table, live, BlocksTable::Rounded), QStringLiteral("2.50 KiB"));
+    EXPECT_EQ(cellText(table, live, BlocksTable::Stream), QStringLiteral("7"));
 }
 
 TEST(BlocksTable, FiltersByEveryFilterAndTheRange)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     TableQuery query;
     EXPECT_EQ(shownBytes(*data, query).size(), 3u);
 
@@ -180,7 +180,7 @@ TEST(BlocksTable, FiltersByEveryFilterAndTheRange)
 
 TEST(BlocksTable, AddsUpWhatIsShown)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
     EXPECT_EQ(views::arrange(table, {}, JobContext()).sums().first, 1024 + 2048 + 4096);
     TableQuery query;
@@ -190,7 +190,7 @@ TEST(BlocksTable, AddsUpWhatIsShown)
 
 TEST(BlocksTable, WritesCsvWithTheKeysOfTheCommandLine)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
     std::string line;
     table.appendCsv(line, rowOf(*data, 2048));
@@ -203,7 +203,7 @@ TEST(BlocksTable, WritesCsvWithTheKeysOfTheCommandLine)
 
 TEST(BlocksTable, WritesTheWholeTableInItsOrder)
 {
-    const auto data = deviceData(kSmall);
+    const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
     TableQuery query{ BlocksTable::Requested, true, {}, {} };
     const views::TableRows rows = views::arrange(table, query, JobContext());

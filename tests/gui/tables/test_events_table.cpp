@@ -15,7 +15,7 @@ using strata::views::TableQuery;
 
 namespace {
 
-constexpr auto kSmall = R"(
+constexpr auto kEventsText = R"(
 segment_alloc 0x1000 2097152 stream=0 time=2000000000 stack=malloc@alloc.cpp:1|forward@/home/me/model.py:57
 alloc 0x1000 1024 time=2000000500 ctx=0/1 stack=forward@/home/me/model.py:57
 alloc 0x1400 512 time=2012384123 meta=checkpoint stack=step@/home/me/optim.py:9
@@ -42,7 +42,7 @@ int columnOf(const EventsTable& table, EventsTable::Column kind)
     return -1;
 }
 
-QString text(const EventsTable& table, std::uint32_t row, EventsTable::Column kind)
+QString eventText(const EventsTable& table, std::uint32_t row, EventsTable::Column kind)
 {
     const views::TableCell cell = table.cell(row, columnOf(table, kind));
     return cell.text.isEmpty() || cell.note.isEmpty() ? cell.text + cell.note
@@ -69,23 +69,23 @@ using Rows = std::vector<std::uint32_t>;
 
 TEST(EventsTable, ShowsAnEvent)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     ASSERT_EQ(table.rowCount(), 7u);
-    EXPECT_EQ(text(table, 2, EventsTable::Time), QStringLiteral("0.012384"));
-    EXPECT_EQ(text(table, 2, EventsTable::Action), QStringLiteral("alloc"));
-    EXPECT_EQ(text(table, 2, EventsTable::Size), QStringLiteral("512 B"));
-    EXPECT_EQ(text(table, 2, EventsTable::Line), QStringLiteral("optim.py:9 step"));
-    EXPECT_EQ(text(table, 2, EventsTable::Metadata), QStringLiteral("checkpoint"));
-    EXPECT_EQ(text(table, 1, EventsTable::CompileContext), QStringLiteral("0/1"));
-    EXPECT_EQ(text(table, 0, EventsTable::Line), QStringLiteral("model.py:57 forward"));
-    EXPECT_EQ(text(table, 6, EventsTable::Action), QStringLiteral("workspace"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::Time), QStringLiteral("0.012384"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::Action), QStringLiteral("alloc"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::Size), QStringLiteral("512 B"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::Line), QStringLiteral("optim.py:9 step"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::Metadata), QStringLiteral("checkpoint"));
+    EXPECT_EQ(eventText(table, 1, EventsTable::CompileContext), QStringLiteral("0/1"));
+    EXPECT_EQ(eventText(table, 0, EventsTable::Line), QStringLiteral("model.py:57 forward"));
+    EXPECT_EQ(eventText(table, 6, EventsTable::Action), QStringLiteral("workspace"));
 }
 
 TEST(EventsTable, AnOutOfMemoryShowsWhatTheDriverHadLeft)
 {
-    const EventsTable table(deviceData(kSmall));
-    EXPECT_EQ(text(table, 3, EventsTable::Address), QStringLiteral("free: 4.00 KiB"));
-    EXPECT_EQ(text(table, 3, EventsTable::Size), QStringLiteral("1.00 MiB"));
+    const EventsTable table(deviceData(kEventsText));
+    EXPECT_EQ(eventText(table, 3, EventsTable::Address), QStringLiteral("free: 4.00 KiB"));
+    EXPECT_EQ(eventText(table, 3, EventsTable::Size), QStringLiteral("1.00 MiB"));
 }
 
 TEST(EventsTable, HasColumnsOnlyForWhatTheRecordingHas)
@@ -99,7 +99,7 @@ TEST(EventsTable, HasColumnsOnlyForWhatTheRecordingHas)
 
 TEST(EventsTable, KeepsTheEventsOfABlockTogether)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     model::BlockFilter named;
     named.text = "model.py"; // the frees have no stack of their own
     EXPECT_EQ(shown(table, filteredBy(named)), (Rows{ 0, 1, 4, 5 }));
@@ -120,7 +120,7 @@ TEST(EventsTable, CutsLongTextsBetweenCharacters)
     }
     const EventsTable table(deviceData(events));
     for (std::uint32_t row = 0; row < 4; ++row) {
-        const QString shown = text(table, row, EventsTable::Metadata);
+        const QString shown = eventText(table, row, EventsTable::Metadata);
         EXPECT_EQ(shown.size(), 300);
         EXPECT_TRUE(shown.endsWith(QStringLiteral("層…")));
         const QString tip = table.tooltip(row, columnOf(table, EventsTable::Metadata));
@@ -132,7 +132,7 @@ TEST(EventsTable, CutsLongTextsBetweenCharacters)
 
 TEST(EventsTable, FindsActionsMetadataAndContexts)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     model::BlockFilter filter;
     filter.text = "oom";
     EXPECT_EQ(shown(table, filteredBy(filter)), (Rows{ 3 }));
@@ -149,7 +149,7 @@ TEST(EventsTable, FindsActionsMetadataAndContexts)
 
 TEST(EventsTable, FindsAddressesInsideBlocksAndSegments)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     model::BlockFilter filter;
     filter.text = "0x1500";
     EXPECT_EQ(shown(table, filteredBy(filter)), (Rows{ 0, 2 }));
@@ -157,7 +157,7 @@ TEST(EventsTable, FindsAddressesInsideBlocksAndSegments)
 
 TEST(EventsTable, KeepsTheEventsOfARange)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     TableQuery query;
     query.range = EventRange{ 2, 4 };
     EXPECT_EQ(shown(table, query), (Rows{ 2, 3, 4 }));
@@ -175,7 +175,7 @@ TEST(EventsTable, KeepsTheEventsOfARange)
 
 TEST(EventsTable, AddsUpAllocatedAndFreed)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     const views::TableSums sums = views::arrange(table, {}, JobContext()).sums();
     EXPECT_EQ(sums.first, 1536);
     EXPECT_EQ(sums.second, 1024);
@@ -183,7 +183,7 @@ TEST(EventsTable, AddsUpAllocatedAndFreed)
 
 TEST(EventsTable, SortsEveryColumnWithTheUnknownLast)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     TableQuery query;
     query.sortColumn = columnOf(table, EventsTable::Size);
     EXPECT_EQ(shown(table, query), (Rows{ 6, 2, 1, 4, 5, 3, 0 }));
@@ -200,7 +200,7 @@ TEST(EventsTable, SortsEveryColumnWithTheUnknownLast)
 
 TEST(EventsTable, WritesCsv)
 {
-    const EventsTable table(deviceData(kSmall));
+    const EventsTable table(deviceData(kEventsText));
     std::string line;
     table.appendCsv(line, 2);
     EXPECT_EQ(line, "2,alloc,0x1400,512,0,2012384123,2,/home/me/optim.py:9,small,checkpoint,,,\n");

@@ -16,7 +16,7 @@ alloc 0x2000 300 stack=mlp@model.py:30|forward@model.py:10|main@train.py:5
 alloc 0x3000 100 stack=step@optim.py:9|main@train.py:6
 )";
 
-FlameTree treeOf(std::string_view text, const model::TreeQuery& query)
+FlameTree treeOfText(std::string_view text, const model::TreeQuery& query)
 {
     const auto device = deviceData(text);
     return FlameTree(device->session, model::callTree(*device->timeline, query));
@@ -32,7 +32,7 @@ std::vector<std::string> names(const FlameTree& tree, FlameTree::Node node)
 
 TEST(FlameTree, OrdersChildrenByCostOnOneAxis)
 {
-    const FlameTree tree = treeOf(kProgram, { 2, 2 });
+    const FlameTree tree = treeOfText(kProgram, { 2, 2 });
     EXPECT_EQ(tree.total(0), 1000);
     EXPECT_EQ(tree.maxDepth(), 3);
     ASSERT_EQ(tree.children(0).size(), 2u); // main at line 5 and at line 6 are two frames
@@ -49,7 +49,7 @@ TEST(FlameTree, OrdersChildrenByCostOnOneAxis)
 
 TEST(FlameTree, FindsTheChildAtAPlace)
 {
-    const FlameTree tree = treeOf(kProgram, { 2, 2 });
+    const FlameTree tree = treeOfText(kProgram, { 2, 2 });
     EXPECT_EQ(tree.childAt(0, 0), tree.children(0)[0]);
     EXPECT_EQ(tree.childAt(0, 899.5), tree.children(0)[0]);
     EXPECT_EQ(tree.childAt(0, 900), tree.children(0)[1]);
@@ -60,7 +60,7 @@ TEST(FlameTree, FindsTheChildAtAPlace)
 
 TEST(FlameTree, CountsWhatIsFoundOnce)
 {
-    const FlameTree tree = treeOf(kProgram, { 2, 2 });
+    const FlameTree tree = treeOfText(kProgram, { 2, 2 });
     const FlameTree::Matches model = tree.find(QStringLiteral("MODEL.py"), JobContext());
     EXPECT_EQ(model.cost, 900); // forward and what is below it, not twice
     EXPECT_EQ(model.nodes, 3);
@@ -71,7 +71,7 @@ TEST(FlameTree, CountsWhatIsFoundOnce)
 
 TEST(FlameTree, WritesFoldedStacks)
 {
-    const FlameTree tree = treeOf(kProgram, { 2, 2 });
+    const FlameTree tree = treeOfText(kProgram, { 2, 2 });
     EXPECT_EQ(tree.folded(1 << 20, JobContext()),
         "main (train.py:5);forward (model.py:10);attention (model.py:20) 600\n"
         "main (train.py:5);forward (model.py:10);mlp (model.py:30) 300\n"
@@ -92,7 +92,7 @@ TEST(FlameTree, FindsTheSameFramesInAnotherTree)
 
 TEST(FlameTree, NamesWhatHasNoStack)
 {
-    const FlameTree tree = treeOf("alloc 0x1000 512", { 0, 0 });
+    const FlameTree tree = treeOfText("alloc 0x1000 512", { 0, 0 });
     ASSERT_EQ(tree.size(), 2u);
     EXPECT_EQ(tree.function(1), QStringLiteral("no stack recorded"));
     EXPECT_EQ(tree.place(1), QString());
@@ -101,7 +101,7 @@ TEST(FlameTree, NamesWhatHasNoStack)
 
 TEST(FlameTree, AnEmptyTreeIsARootAlone)
 {
-    const FlameTree tree = treeOf("alloc 0x1000 512", { -1, -1 });
+    const FlameTree tree = treeOfText("alloc 0x1000 512", { -1, -1 });
     EXPECT_EQ(tree.size(), 1u);
     EXPECT_EQ(tree.total(0), 0);
     EXPECT_EQ(tree.childAt(0, 0), std::nullopt);
@@ -110,7 +110,7 @@ TEST(FlameTree, AnEmptyTreeIsARootAlone)
 
 TEST(FlameTree, LooksAreThoseOfTheFile)
 {
-    const FlameTree tree = treeOf(R"(
+    const FlameTree tree = treeOfText(R"(
 alloc 0x1000 600 stack=a@/home/x/model.py:20
 alloc 0x2000 300 stack=b@/srv/y/model.py:30
 alloc 0x3000 200 stack=c@/usr/lib/python3/site-packages/torch/nn/linear.py:9

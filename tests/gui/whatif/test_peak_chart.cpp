@@ -18,7 +18,7 @@ using namespace strata::views;
 
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+constexpr std::int64_t kChartGiB = std::int64_t{ 1 } << 30;
 
 PeakPicture picture(
     std::int64_t recorded, std::optional<std::int64_t> predicted, std::int64_t least, std::int64_t most)
@@ -52,7 +52,7 @@ protected:
 
 TEST_F(PeakChartTest, BarsAreAsLongAsTheirBytes)
 {
-    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    m_chart.setPicture(picture(10 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB));
     for (int peak = 0; peak < 3; ++peak) {
         const QRectF was = m_chart.bar(peak, false), is = m_chart.bar(peak, true);
         EXPECT_NEAR(is.width(), 2 * was.width(), 1);
@@ -70,7 +70,7 @@ TEST_F(PeakChartTest, BarsAreAsLongAsTheirBytes)
 
 TEST_F(PeakChartTest, WhereNothingIsAskedThereIsOneBar)
 {
-    PeakPicture same = picture(10 * kGiB, 10 * kGiB, 10 * kGiB, 10 * kGiB);
+    PeakPicture same = picture(10 * kChartGiB, 10 * kChartGiB, 10 * kChartGiB, 10 * kChartGiB);
     m_chart.setPicture(same);
     const QRectF two = m_chart.bar(1, false).united(m_chart.bar(1, true));
     same.isAsked = false;
@@ -84,7 +84,7 @@ TEST_F(PeakChartTest, WhereNothingIsAskedThereIsOneBar)
 
 TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
 {
-    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    m_chart.setPicture(picture(10 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB));
     ASSERT_GE(m_chart.lines().size(), 4u);
     std::size_t cards = 0;
     for (const PeakChart::CardLine& line : m_chart.lines()) {
@@ -107,32 +107,33 @@ TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
     EXPECT_TRUE(std::ranges::is_sorted(m_chart.lines(), {}, &PeakChart::CardLine::bytes));
     // Of those that are too large for the scale the next one alone is drawn: what would do.
     const auto larger = std::ranges::count_if(
-        m_chart.lines(), [](const PeakChart::CardLine& line) { return line.bytes > 20 * kGiB; });
+        m_chart.lines(), [](const PeakChart::CardLine& line) { return line.bytes > 20 * kChartGiB; });
     EXPECT_EQ(larger, 1);
     EXPECT_LT(cards, model::cards().size());
 }
 
 TEST_F(PeakChartTest, WithoutAPointItShowsBetweenWhatItLies)
 {
-    m_chart.setPicture(picture(10 * kGiB, {}, 15 * kGiB, 20 * kGiB));
+    m_chart.setPicture(picture(10 * kChartGiB, {}, 15 * kChartGiB, 20 * kChartGiB));
     const QRectF bar = m_chart.bar(2, true);
-    EXPECT_NEAR(bar.right(), m_chart.xOf(15 * kGiB), 0.01); // so much for sure
+    EXPECT_NEAR(bar.right(), m_chart.xOf(15 * kChartGiB), 0.01); // so much for sure
     const QImage image = drawn();
     int marked = 0;
     const int y = static_cast<int>(bar.top()) + 2;
-    for (int x = qRound(bar.right()) + 4; x < qRound(m_chart.xOf(20 * kGiB)) - 4; ++x)
+    for (int x = qRound(bar.right()) + 4; x < qRound(m_chart.xOf(20 * kChartGiB)) - 4; ++x)
         marked += image.pixelColor(x, y) == Palette::light()[Palette::Role::Requested];
     EXPECT_GT(marked, 5);
     EXPECT_TRUE(m_chart.describe(2).contains(
-        QStringLiteral("between %1 and %2").arg(text::exactBytes(15 * kGiB), text::exactBytes(20 * kGiB))));
-    EXPECT_TRUE(m_chart.accessibleDescription().contains(text::exactBytes(15 * kGiB)));
+        QStringLiteral("between %1 and %2")
+            .arg(text::exactBytes(15 * kChartGiB), text::exactBytes(20 * kChartGiB))));
+    EXPECT_TRUE(m_chart.accessibleDescription().contains(text::exactBytes(15 * kChartGiB)));
 }
 
 TEST_F(PeakChartTest, HoveringReadsABarAndALine)
 {
     m_chart.show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_chart));
-    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 19 * kGiB, 21 * kGiB));
+    m_chart.setPicture(picture(10 * kChartGiB, 20 * kChartGiB, 19 * kChartGiB, 21 * kChartGiB));
     QSignalSpy read(&m_chart, &PeakChart::hovered);
     // Off the lines: the bar itself.
     QPointF place = m_chart.bar(1, false).center();
@@ -149,7 +150,7 @@ TEST_F(PeakChartTest, HoveringReadsABarAndALine)
 
 TEST_F(PeakChartTest, BarsAreNoHigherWhereThereIsMoreRoom)
 {
-    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    m_chart.setPicture(picture(10 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB, 20 * kChartGiB));
     m_chart.resize(640, m_chart.greatestHeight() - 24);
     const double before = m_chart.bar(0, false).height();
     m_chart.resize(640, m_chart.greatestHeight());

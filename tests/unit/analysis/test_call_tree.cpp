@@ -30,7 +30,7 @@ constexpr const char* kThree = R"(
 )";
 
 /// One line a node, indented by depth: total, self, blocks, frame.
-std::string print(const CallTree& tree, const Recording& recording)
+std::string printTree(const CallTree& tree, const Recording& recording)
 {
     std::string text;
     std::vector<std::pair<std::uint32_t, int>> stack{ { 0, 0 } };
@@ -55,7 +55,7 @@ std::string print(const CallTree& tree, const Recording& recording)
 
 std::string treeOf(const Opened& opened, const TreeQuery& query)
 {
-    return print(callTree(opened.timeline(), query), opened.trace().recording());
+    return printTree(callTree(opened.timeline(), query), opened.trace().recording());
 }
 
 /// The cost of a block by the words of the header alone.
@@ -190,7 +190,7 @@ TEST(CallTree, LiesBelowTheGroupsOfItsBlocks)
         = groupedBy(Grouping::Category, opened, { "activation", "parameter", "gradient", "unknown" });
     const CallTree tree = callTree(opened.timeline(), { 3, 3 }, groups);
     EXPECT_EQ(tree.roots, Grouping::Category);
-    EXPECT_EQ(print(tree, opened.trace().recording()),
+    EXPECT_EQ(printTree(tree, opened.trace().recording()),
         "1100 0 4 root\n"
         "  500 0 1 [activation]\n"
         "    500 0 1 m.py:9\n"
@@ -213,7 +213,7 @@ TEST(CallTree, HasANodeForEachPartOfTheWayToAModule)
         = groupedBy(Grouping::Module, opened, { "h.3.attn", "h.3", "h.10.attn", "no module recorded" });
     TreeQuery query{ 3, 3 };
     query.byLine = true;
-    EXPECT_EQ(print(callTree(opened.timeline(), query, groups), opened.trace().recording()),
+    EXPECT_EQ(printTree(callTree(opened.timeline(), query, groups), opened.trace().recording()),
         "1100 0 4 root\n"
         "  1000 0 3 [h]\n"
         "    800 0 2 [3]\n"

@@ -13,7 +13,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMapMiB = 1 << 20;
 
 class SmallReplays : public testing::Test {
 protected:
@@ -36,12 +36,12 @@ protected:
 
 std::string row(const char* action, std::int64_t mebibytes, std::int64_t bytes, const std::string& more = "")
 {
-    return std::string(action) + " " + std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kMiB) + " "
+    return std::string(action) + " " + std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kMapMiB) + " "
         + std::to_string(bytes) + " " + more + "\n";
 }
 
 /// A block that had a segment of its own, until its user was done with it.
-std::string freed(std::int64_t place, std::int64_t bytes)
+std::string freedBlock(std::int64_t place, std::int64_t bytes)
 {
     return row("free_requested", place, bytes) + row("free_completed", place, bytes);
 }
@@ -49,10 +49,10 @@ std::string freed(std::int64_t place, std::int64_t bytes)
 // One block of 60 MiB, in whose place two of 20 MiB less 100 bytes came later, of which the first is gone.
 std::string pinnedSegment()
 {
-    const std::int64_t asked = 20 * kMiB - 100;
-    return row("segment_alloc", 0, 60 * kMiB) + row("alloc", 0, 60 * kMiB) + freed(0, 60 * kMiB)
-        + row("alloc", 0, asked) + row("alloc", 20, asked) + freed(0, asked)
-        + row("segment", 0, 60 * kMiB, "large") + row("block", 20, 20 * kMiB, "allocated req=20971420");
+    const std::int64_t asked = 20 * kMapMiB - 100;
+    return row("segment_alloc", 0, 60 * kMapMiB) + row("alloc", 0, 60 * kMapMiB) + freedBlock(0, 60 * kMapMiB)
+        + row("alloc", 0, asked) + row("alloc", 20, asked) + freedBlock(0, asked)
+        + row("segment", 0, 60 * kMapMiB, "large") + row("block", 20, 20 * kMapMiB, "allocated req=20971420");
 }
 
 } // namespace
@@ -64,22 +64,22 @@ TEST_F(SmallReplays, FragmentationNamesTheBlockThatPins)
     const AllocatorMap map = allocatorMapAt(trace(), trace().eventCount() - 1, &report);
     const Fragmentation found = fragmentationOf(trace(), map, report.settings);
     EXPECT_TRUE(found.exact);
-    EXPECT_EQ(found.freeBytes, 40 * kMiB);
-    EXPECT_EQ(found.largestFreeBytes, 20 * kMiB);
+    EXPECT_EQ(found.freeBytes, 40 * kMapMiB);
+    EXPECT_EQ(found.largestFreeBytes, 20 * kMapMiB);
     EXPECT_DOUBLE_EQ(found.externalShare().value(), 0.5);
     EXPECT_EQ(found.roundingBytes, 100);
     EXPECT_EQ(found.cachedSegmentsBytes, 0);
     ASSERT_EQ(found.pinned.size(), 1u);
-    EXPECT_EQ(found.pinned[0].freeBytes, 40 * kMiB);
+    EXPECT_EQ(found.pinned[0].freeBytes, 40 * kMapMiB);
     ASSERT_EQ(found.pinned[0].pins.size(), 1u);
-    EXPECT_EQ(found.pinned[0].pins[0].givesBackBytes, 60 * kMiB);
+    EXPECT_EQ(found.pinned[0].pins[0].givesBackBytes, 60 * kMapMiB);
     EXPECT_EQ(found.pinned[0].pins[0].ageEvents, 2);
 }
 
 TEST_F(SmallReplays, FragmentationOfNothingHasNoShare)
 {
-    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMiB) + row("alloc", 0, 20 * kMiB)
-        + row("segment", 0, 20 * kMiB, "large") + row("block", 0, 20 * kMiB, "allocated"));
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMapMiB) + row("alloc", 0, 20 * kMapMiB)
+        + row("segment", 0, 20 * kMapMiB, "large") + row("block", 0, 20 * kMapMiB, "allocated"));
     const Fragmentation found
         = fragmentationOf(trace(), allocatorMapAt(trace(), 1, &report), report.settings);
     EXPECT_EQ(found.freeBytes, 0);
@@ -90,42 +90,43 @@ TEST_F(SmallReplays, FragmentationOfNothingHasNoShare)
 // empty_cache() gives 20 MiB back, of which 12 are taken again; a request then does not fit: 30 more are.
 TEST_F(SmallReplays, ThrashTellsWhoGaveBackAndWhatWasTakenAgain)
 {
-    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMiB) + row("alloc", 0, 20 * kMiB)
-        + freed(0, 20 * kMiB) + row("segment_free", 0, 20 * kMiB) + row("segment_alloc", 100, 12 * kMiB)
-        + row("alloc", 100, 12 * kMiB) + row("segment_alloc", 200, 30 * kMiB) + row("alloc", 200, 30 * kMiB)
-        + freed(200, 30 * kMiB) + row("segment_free", 200, 30 * kMiB) + row("segment_alloc", 300, 40 * kMiB)
-        + row("alloc", 300, 40 * kMiB) + row("segment", 100, 12 * kMiB, "large")
-        + row("block", 100, 12 * kMiB, "allocated") + row("segment", 300, 40 * kMiB, "large")
-        + row("block", 300, 40 * kMiB, "allocated"));
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMapMiB) + row("alloc", 0, 20 * kMapMiB)
+        + freedBlock(0, 20 * kMapMiB) + row("segment_free", 0, 20 * kMapMiB)
+        + row("segment_alloc", 100, 12 * kMapMiB) + row("alloc", 100, 12 * kMapMiB)
+        + row("segment_alloc", 200, 30 * kMapMiB) + row("alloc", 200, 30 * kMapMiB)
+        + freedBlock(200, 30 * kMapMiB) + row("segment_free", 200, 30 * kMapMiB)
+        + row("segment_alloc", 300, 40 * kMapMiB) + row("alloc", 300, 40 * kMapMiB)
+        + row("segment", 100, 12 * kMapMiB, "large") + row("block", 100, 12 * kMapMiB, "allocated")
+        + row("segment", 300, 40 * kMapMiB, "large") + row("block", 300, 40 * kMapMiB, "allocated"));
     ReplayReport told = report; // which of the releases were calls of the program is the replay's to say
     told.check.emptyCaches = { 4 };
     const Thrash thrash = thrashOf(trace(), told);
-    EXPECT_EQ(thrash.givenBackBytes, 50 * kMiB);
-    EXPECT_EQ(thrash.cycledBytes, 50 * kMiB); // 12 + 8 of the next 30, then 30
+    EXPECT_EQ(thrash.givenBackBytes, 50 * kMapMiB);
+    EXPECT_EQ(thrash.cycledBytes, 50 * kMapMiB); // 12 + 8 of the next 30, then 30
     EXPECT_EQ(thrash.deviceFrees, 2);
     EXPECT_EQ(thrash.deviceMallocs, 4);
     EXPECT_FALSE(thrash.timesAreReal);
     EXPECT_EQ(thrash.lostNs, 0);
     ASSERT_EQ(thrash.causes.size(), 2u);
     EXPECT_EQ(thrash.causes[0].cause, Thrash::Cause::Retry);
-    EXPECT_EQ(thrash.causes[0].bytes, 30 * kMiB);
+    EXPECT_EQ(thrash.causes[0].bytes, 30 * kMapMiB);
     EXPECT_EQ(thrash.causes[0].calls, 1);
     EXPECT_EQ(thrash.causes[1].cause, Thrash::Cause::EmptyCache);
-    EXPECT_EQ(thrash.causes[1].bytes, 20 * kMiB);
+    EXPECT_EQ(thrash.causes[1].bytes, 20 * kMapMiB);
 }
 
 TEST_F(SmallReplays, ThrashOfARetryLostTheTimeFromItsReleaseToItsRequest)
 {
-    const ReplayReport report = reportOn(row("segment_alloc", 0, 30 * kMiB, "time=10")
-        + row("alloc", 0, 30 * kMiB, "time=11") + row("free_requested", 0, 30 * kMiB, "time=12")
-        + row("free_completed", 0, 30 * kMiB, "time=13") + row("segment_free", 0, 30 * kMiB, "time=100")
-        + row("segment_alloc", 100, 40 * kMiB, "time=350") + row("alloc", 100, 40 * kMiB, "time=351")
-        + row("segment", 100, 40 * kMiB, "large") + row("block", 100, 40 * kMiB, "allocated"));
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 30 * kMapMiB, "time=10")
+        + row("alloc", 0, 30 * kMapMiB, "time=11") + row("free_requested", 0, 30 * kMapMiB, "time=12")
+        + row("free_completed", 0, 30 * kMapMiB, "time=13") + row("segment_free", 0, 30 * kMapMiB, "time=100")
+        + row("segment_alloc", 100, 40 * kMapMiB, "time=350") + row("alloc", 100, 40 * kMapMiB, "time=351")
+        + row("segment", 100, 40 * kMapMiB, "large") + row("block", 100, 40 * kMapMiB, "allocated"));
     ReplayReport told = report;
     told.check.emptyCaches.clear();
     const Thrash thrash = thrashOf(trace(), told);
     EXPECT_TRUE(thrash.timesAreReal);
-    EXPECT_EQ(thrash.cycledBytes, 30 * kMiB);
+    EXPECT_EQ(thrash.cycledBytes, 30 * kMapMiB);
     EXPECT_GE(thrash.lostNs, 250);
     EXPECT_LE(thrash.lostNs, 338); // a free that was completed for the release belongs to it
     told.settings.garbageCollectionThreshold = 0.5;
@@ -154,12 +155,12 @@ TEST_F(SmallReplays, AreExactOnlyBeforeEventsThatWereLost)
 // There always is another setting to try, so that only a recording can be why none was.
 TEST_F(SmallReplays, SaysWhyNoOtherSettingsWereTried)
 {
-    const ReplayReport none = reportOn(row("segment", 0, 20 * kMiB, "large"));
+    const ReplayReport none = reportOn(row("segment", 0, 20 * kMapMiB, "large"));
     EXPECT_TRUE(trySettings(trace(), none)->empty());
     EXPECT_EQ(whySettingsUntried(trace(), none).text(), "no events were recorded that could be replayed");
 
     // 10 MiB have no place in a segment of 2.
-    const ReplayReport differs = reportOn(row("segment_alloc", 0, 2 * kMiB) + row("alloc", 0, 10 * kMiB)
+    const ReplayReport differs = reportOn(row("segment_alloc", 0, 2 * kMapMiB) + row("alloc", 0, 10 * kMapMiB)
         + row("alloc", 20, 512) + row("alloc", 21, 512));
     EXPECT_TRUE(trySettings(trace(), differs)->empty());
     EXPECT_EQ(whySettingsUntried(trace(), differs).text(), differs.reason().text());

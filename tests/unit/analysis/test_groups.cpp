@@ -13,7 +13,7 @@ using test::Opened;
 
 namespace {
 
-std::string print(const LiveGroups& live, const GroupTable& table)
+std::string printGroups(const LiveGroups& live, const GroupTable& table)
 {
     std::string text
         = fmt::format("{} B in {}, {} before\n", live.requestedBytes, live.blocks, live.beforeTraceBytes);
@@ -38,11 +38,11 @@ TEST(Groups, AddUpByLine)
         block 0x1600 512 req=100 allocated
     )");
     const GroupTable lines(opened.trace(), Grouping::Line);
-    EXPECT_EQ(print(groupsAt(opened.timeline(), lines, -1), lines),
+    EXPECT_EQ(printGroups(groupsAt(opened.timeline(), lines, -1), lines),
         "100 B in 1, 100 before\n100 1 no stack recorded\n");
-    EXPECT_EQ(print(groupsAt(opened.timeline(), lines, 2), lines),
+    EXPECT_EQ(printGroups(groupsAt(opened.timeline(), lines, 2), lines),
         "1100 B in 4, 100 before\n700 2 a.py:1\n300 1 b.py:2\n100 1 no stack recorded\n");
-    EXPECT_EQ(print(groupsAt(opened.trace(), lines, 4), lines),
+    EXPECT_EQ(printGroups(groupsAt(opened.trace(), lines, 4), lines),
         "600 B in 3, 100 before\n300 1 b.py:2\n200 1 a.py:1\n100 1 no stack recorded\n");
 }
 
@@ -56,7 +56,7 @@ TEST(Groups, TiesGoByLabel)
         block 0x1200 512 allocated
     )");
     const GroupTable lines(opened.trace(), Grouping::Line);
-    EXPECT_EQ(print(groupsAt(opened.trace(), lines, 1), lines),
+    EXPECT_EQ(printGroups(groupsAt(opened.trace(), lines, 1), lines),
         "1024 B in 2, 0 before\n512 1 a.py:1\n512 1 z.py:1\n");
 }
 
@@ -75,7 +75,9 @@ TEST(Groups, AgreeWithAnIndexAndACurve)
             const GroupTable table(trace, grouping);
             for (EventIndex e = -1; e < trace.eventCount(); e += 97) {
                 const LiveGroups scanned = groupsAt(trace, table, e);
-                EXPECT_EQ(print(scanned, table), print(groupsAt(opened.timeline(), table, e), table)) << e;
+                EXPECT_EQ(
+                    printGroups(scanned, table), printGroups(groupsAt(opened.timeline(), table, e), table))
+                    << e;
                 EXPECT_EQ(scanned.requestedBytes, opened.timeline().requested().at(e)) << e;
                 std::int64_t bytes = 0, blocks = 0;
                 for (const GroupSum& sum : scanned.groups) {

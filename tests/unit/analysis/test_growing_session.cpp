@@ -26,7 +26,7 @@ std::string everythingOf(const DeviceTrace& trace)
 }
 
 /// What sources and damages there are, one after the other.
-std::unique_ptr<Recording> anyRecording(std::uint32_t seed)
+std::unique_ptr<Recording> recordingThatGrows(std::uint32_t seed)
 {
     auto recording = test::randomRecording({ .seed = seed,
         .devices = seed % 5 == 0 ? 2 : 1,
@@ -50,7 +50,7 @@ std::unique_ptr<Recording> anyRecording(std::uint32_t seed)
 /// Two feeders of one recording: one appends after every step, the other once when it is asked.
 void expectSame(std::uint32_t seed, bool middle)
 {
-    const auto whole = anyRecording(seed);
+    const auto whole = recordingThatGrows(seed);
     std::mt19937 random(seed);
     Feeder pieces(*whole), once(*whole);
     std::map<int, std::shared_ptr<const test::Derived>> derived;

@@ -11,7 +11,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kOomMiB = 1 << 20;
 
 class OomVerdicts : public testing::Test {
 protected:
@@ -22,7 +22,7 @@ protected:
         const DeviceTrace& trace = m_session->devices().at(0);
         ReplayAsked asked;
         asked.version = TorchVersion{ 2, 11 };
-        asked.capacityBytes = capacityMiB * kMiB;
+        asked.capacityBytes = capacityMiB * kOomMiB;
         const auto report = checkReplay(trace, asked);
         EXPECT_TRUE(report) << report.error().text();
         EXPECT_EQ(report->exact(), exact) << report->reason().text();
@@ -43,12 +43,12 @@ protected:
 
 std::string mib(std::int64_t count)
 {
-    return std::to_string(count * kMiB);
+    return std::to_string(count * kOomMiB);
 }
 
 std::string at(std::int64_t mebibytes)
 {
-    return std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kMiB);
+    return std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kOomMiB);
 }
 
 /// A segment of `size` MiB for one block of that size.
@@ -57,7 +57,7 @@ std::string filled(std::int64_t place, std::int64_t size)
     return "segment_alloc " + at(place) + " " + mib(size) + "\nalloc " + at(place) + " " + mib(size) + "\n";
 }
 
-std::string freed(std::int64_t place, std::int64_t size)
+std::string freedAt(std::int64_t place, std::int64_t size)
 {
     return "free_requested " + at(place) + " " + mib(size) + "\nfree_completed " + at(place) + " " + mib(size)
         + "\n";
@@ -80,28 +80,28 @@ TEST_F(OomVerdicts, TooBig)
 {
     const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
     EXPECT_EQ(verdict.cause, OomCause::TooBig);
-    EXPECT_EQ(verdict.parts.requestedBytes, 60 * kMiB);
-    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+    EXPECT_EQ(verdict.parts.requestedBytes, 60 * kOomMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kOomMiB);
     EXPECT_TRUE(verdict.advice.empty());
 }
 
 // Three blocks of 20 MiB share a segment of 60; the outer two are freed, and 40 MiB do not fit between them.
 TEST_F(OomVerdicts, FragmentedIsCuredByExpandableSegments)
 {
-    const std::string text = filled(0, 60) + freed(0, 60) + "alloc " + at(0) + " " + mib(20) + "\nalloc "
-        + at(20) + " " + mib(20) + "\n" + freed(0, 20) + refused(40, 30) + "segment " + at(0) + " " + mib(60)
-        + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
+    const std::string text = filled(0, 60) + freedAt(0, 60) + "alloc " + at(0) + " " + mib(20) + "\nalloc "
+        + at(20) + " " + mib(20) + "\n" + freedAt(0, 20) + refused(40, 30) + "segment " + at(0) + " "
+        + mib(60) + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
     const OomVerdict verdict = verdictOn(text, 90);
     EXPECT_EQ(verdict.cause, OomCause::Fragmented);
-    EXPECT_EQ(verdict.parts.freeLargeBytes, 40 * kMiB);
-    EXPECT_EQ(sumOf(verdict.parts), 90 * kMiB);
+    EXPECT_EQ(verdict.parts.freeLargeBytes, 40 * kOomMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 90 * kOomMiB);
     ASSERT_FALSE(verdict.causes.empty());
     EXPECT_TRUE(verdict.causes[0].wouldHaveServed);
     ASSERT_EQ(verdict.pins.size(), 1u);
-    EXPECT_EQ(verdict.pins[0].givesBackBytes, 60 * kMiB);
+    EXPECT_EQ(verdict.pins[0].givesBackBytes, 60 * kOomMiB);
     ASSERT_FALSE(verdict.advice.empty());
     EXPECT_EQ(verdict.advice[0].settings.find("expandable_segments:True"), 0u);
-    EXPECT_LE(verdict.advice[0].reservedBytesPeak, 90 * kMiB);
+    EXPECT_LE(verdict.advice[0].reservedBytesPeak, 90 * kOomMiB);
 }
 
 TEST_F(OomVerdicts, PendingFree)
@@ -111,8 +111,8 @@ TEST_F(OomVerdicts, PendingFree)
         + " pending\n";
     const OomVerdict verdict = verdictOn(text, 100);
     EXPECT_EQ(verdict.cause, OomCause::PendingFree);
-    EXPECT_EQ(verdict.parts.pendingFreeBytes, 60 * kMiB);
-    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+    EXPECT_EQ(verdict.parts.pendingFreeBytes, 60 * kOomMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kOomMiB);
 }
 
 TEST_F(OomVerdicts, PrivatePools)
@@ -123,8 +123,8 @@ TEST_F(OomVerdicts, PrivatePools)
         + "segment " + at(0) + " " + mib(60) + " large pool=(0,1)\n";
     const OomVerdict verdict = verdictOn(text, 100);
     EXPECT_EQ(verdict.cause, OomCause::PrivatePools);
-    EXPECT_EQ(verdict.parts.freePrivateBytes, 60 * kMiB);
-    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+    EXPECT_EQ(verdict.parts.freePrivateBytes, 60 * kOomMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kOomMiB);
 }
 
 // What nobody tells of is not blamed on anybody.
@@ -132,9 +132,9 @@ TEST_F(OomVerdicts, OutsideWithoutAReadingIsUnknown)
 {
     const OomVerdict verdict = verdictOn(filled(0, 20) + refused(50, 20) + fullSegment(0, 20), 100);
     EXPECT_EQ(verdict.cause, OomCause::Unknown);
-    EXPECT_EQ(verdict.parts.unknownBytes, 60 * kMiB);
+    EXPECT_EQ(verdict.parts.unknownBytes, 60 * kOomMiB);
     EXPECT_FALSE(verdict.parts.outsideBytes);
-    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kOomMiB);
 }
 
 TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
@@ -143,26 +143,26 @@ TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
         auto recording = test::makeRecording(filled(0, 20) + refused(50, 20) + fullSegment(0, 20));
         DriverReading reading;
         reading.event = 2;
-        reading.usedBytes = 80 * kMiB;
-        reading.processBytes = (80 - others) * kMiB;
+        reading.usedBytes = 80 * kOomMiB;
+        reading.processBytes = (80 - others) * kOomMiB;
         recording->driver.push_back(reading);
         m_session = *Session::fromRecording(std::move(recording));
         const DeviceTrace& trace = m_session->devices().at(0);
         ReplayAsked asked;
         asked.version = TorchVersion{ 2, 11 };
-        asked.capacityBytes = 100 * kMiB;
+        asked.capacityBytes = 100 * kOomMiB;
         const auto report = checkReplay(trace, asked);
         return *oomVerdictOf(trace, allocatorMapAt(trace, 2, &*report), *report);
     };
     const OomVerdict others = with(45);
     EXPECT_EQ(others.cause, OomCause::OtherProcess);
-    EXPECT_EQ(others.parts.otherProcessesBytes, 45 * kMiB);
-    EXPECT_EQ(others.parts.outsideBytes, 15 * kMiB);
-    EXPECT_EQ(sumOf(others.parts), 100 * kMiB);
+    EXPECT_EQ(others.parts.otherProcessesBytes, 45 * kOomMiB);
+    EXPECT_EQ(others.parts.outsideBytes, 15 * kOomMiB);
+    EXPECT_EQ(sumOf(others.parts), 100 * kOomMiB);
     const OomVerdict outside = with(5);
     EXPECT_EQ(outside.cause, OomCause::OutsidePyTorch);
-    EXPECT_EQ(outside.parts.outsideBytes, 55 * kMiB);
-    EXPECT_EQ(sumOf(outside.parts), 100 * kMiB);
+    EXPECT_EQ(outside.parts.outsideBytes, 55 * kOomMiB);
+    EXPECT_EQ(sumOf(outside.parts), 100 * kOomMiB);
 }
 
 TEST(SettingsWorthTrying, AreNotThoseThatAreOnNorUnknownNorAtOdds)

@@ -161,7 +161,7 @@ std::vector<std::size_t> randomEnds(std::size_t size, std::size_t pieces, std::m
     return ends;
 }
 
-std::unique_ptr<Recording> anyRecording(std::uint32_t seed)
+std::unique_ptr<Recording> recordingToStream(std::uint32_t seed)
 {
     auto recording = test::randomRecording({ .seed = seed,
         .devices = seed % 4 == 0 ? 2 : 1,
@@ -207,7 +207,7 @@ TEST(SessionStream, OfWhatARecorderWritesIsTheSessionReadAtOnce)
 {
     for (std::uint32_t seed = 1; seed <= 250; ++seed) {
         SCOPED_TRACE(seed);
-        const auto recording = anyRecording(seed);
+        const auto recording = recordingToStream(seed);
         const wire::Bytes whole = sessionOf(*recording);
         const wire::Bytes bytes = test::inLittleChunks(whole, seed);
         std::mt19937 random(seed);
@@ -244,7 +244,7 @@ TEST(SessionStream, WaitsForTheRestOfAChunk)
 
 TEST(SessionStream, ThatStopsAnywhereIsAFileThatEndsThere)
 {
-    const wire::Bytes all = test::inLittleChunks(sessionOf(*anyRecording(4)), 4);
+    const wire::Bytes all = test::inLittleChunks(sessionOf(*recordingToStream(4)), 4);
     int whole = 0, refused = 0;
     for (std::size_t size = 0; size < all.size(); size += size < 100 ? 3 : 1 + size % 101) {
         SCOPED_TRACE(size);
@@ -275,7 +275,7 @@ TEST(SessionStream, ThatStopsAnywhereIsAFileThatEndsThere)
 
 TEST(SessionStream, EndsAtDamageAsAFileDoes)
 {
-    const wire::Bytes all = test::inLittleChunks(sessionOf(*anyRecording(9)), 9);
+    const wire::Bytes all = test::inLittleChunks(sessionOf(*recordingToStream(9)), 9);
     std::mt19937 random(9);
     int damaged = 0;
     for (std::size_t place = 40; place < all.size(); place += 1 + random() % 97) {

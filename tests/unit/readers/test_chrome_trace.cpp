@@ -14,19 +14,19 @@ namespace strata::model {
 
 namespace {
 
-Result<std::unique_ptr<Recording>> read(const std::string& text)
+Result<std::unique_ptr<Recording>> readTrace(const std::string& text)
 {
     return readRecording(std::as_bytes(std::span(text)), {}, {});
 }
 
-const Work& workOf(const Result<std::unique_ptr<Recording>>& read)
+const Work& workOf(const Result<std::unique_ptr<Recording>>& readTrace)
 {
     static const Work none;
-    if (!read) {
-        ADD_FAILURE() << read.error().text();
+    if (!readTrace) {
+        ADD_FAILURE() << readTrace.error().text();
         return none;
     }
-    const Work* const work = (*read)->parts.find<Work>();
+    const Work* const work = (*readTrace)->parts.find<Work>();
     EXPECT_TRUE(work);
     return work ? *work : none;
 }
@@ -51,24 +51,24 @@ std::string traceOf(const std::string& rows, const std::string& before = {})
 }
 
 /// All that is compared of what was read, by content.
-std::vector<std::string> linesOf(const Result<std::unique_ptr<Recording>>& read)
+std::vector<std::string> linesOf(const Result<std::unique_ptr<Recording>>& readTrace)
 {
-    const Work& work = workOf(read);
+    const Work& work = workOf(readTrace);
     std::vector<std::string> lines;
     for (const WorkSpan& span : work.spans) {
         const WorkLane& lane = work.lanes[span.lane];
         std::string detail;
         if (span.kind == WorkKind::Operator && span.detail != WorkSpan::kNoWorkDetail)
-            detail = (*read)->strings[work.operators[span.detail].shapes];
+            detail = (*readTrace)->strings[work.operators[span.detail].shapes];
         lines.push_back(fmt::format("{} {} {}+{} {}/{} {} {} {}", workKindWord(span.kind),
-            (*read)->strings[span.name], span.startNs, span.durationNs, lane.process, lane.thread,
+            (*readTrace)->strings[span.name], span.startNs, span.durationNs, lane.process, lane.thread,
             span.correlation, span.external, detail));
     }
     for (const MemoryReading& reading : work.memory)
         lines.push_back(fmt::format("{} {:x} {}", reading.timeNs, reading.address, reading.bytes));
     for (const auto& [category, count] : work.counts)
         lines.push_back(fmt::format("{}: {}", category, count));
-    lines.push_back(fmt::format("{} unreadable, {}", work.unreadable, (*read)->truncation.has_value()));
+    lines.push_back(fmt::format("{} unreadable, {}", work.unreadable, (*readTrace)->truncation.has_value()));
     return lines;
 }
 
@@ -88,7 +88,7 @@ TEST(Nanoseconds, AreExact)
 
 TEST(ChromeTrace, IsReadIntoColumns)
 {
-    const auto found = read(traceOf(fmt::format("{},\n {} ,{},{}", kOperator, kCall, kKernel, kMemory),
+    const auto found = readTrace(traceOf(fmt::format("{},\n {} ,{},{}", kOperator, kCall, kKernel, kMemory),
         R"("schemaVersion": 1, "deviceProperties": [{"id":0,"name":"Card","totalGlobalMem":1000,"numSms":8}],
            "distributedInfo": {"backend":"nccl","rank":1,"world_size":2}, "baseTimeNanoseconds": 1000000,)"));
     const Work& work = workOf(found);
@@ -134,7 +134,7 @@ TEST(ChromeTrace, IsReadIntoColumns)
 TEST(ChromeTrace, MayBeAListAndHaveOddForms)
 {
     // A list; arguments first; numbers as texts; begin and end; a stream by name; names; a last comma.
-    const auto found = read(R"([
+    const auto found = readTrace(R"([
         {"args":{"correlation":5,"stream":3,"device":1},"ts":"2.5","dur":"1","name":"k","cat":"kernel","tid":"stream 3","pid":1,"ph":"X"},
         {"ph":"B","name":"outer","pid":"Main","tid":4,"ts":1},{"ph":"B","name":"inner","pid":"Main","tid":4,"ts":2},
         {"ph":"E","pid":"Main","tid":4,"ts":3},{"ph":"E","pid":"Main","tid":4,"ts":9},{"ph":"E","pid":"Main","tid":4,"ts":10},
@@ -166,7 +166,7 @@ TEST(ChromeTrace, LongerThanTheBufferIsTheSame)
         rows += fmt::format(
             R"({}{{"ph":"X","cat":"cpu_op","name":"op {} \\\" {{","pid":1,"tid":2,"ts":{}.25,"dur":1}})",
             i == 0 ? "" : ",\n", i % 100, i);
-    const auto found = read(traceOf(rows));
+    const auto found = readTrace(traceOf(rows));
     const Work& work = workOf(found);
     ASSERT_EQ(work.spans.size(), static_cast<std::size_t>(kRows));
     for (int i = 0; i < kRows; ++i)
@@ -193,7 +193,7 @@ TEST(ChromeTrace, RowsReadTogetherAreAsReadOneByOne)
             together += (row == 0 ? "" : ", ") + text;
             apart += (row == 0 ? std::string() : "," + std::string(256 << 10, ' ')) + text;
         }
-        EXPECT_EQ(linesOf(read(traceOf(together))), linesOf(read(traceOf(apart))))
+        EXPECT_EQ(linesOf(readTrace(traceOf(together))), linesOf(readTrace(traceOf(apart))))
             << together.substr(0, 9000);
     }
 }
@@ -203,7 +203,7 @@ TEST(ChromeTrace, ThatIsCutOpensUpToTheBreak)
     const std::string rows = fmt::format("{},{},{}", kOperator, kCall, kKernel);
     const std::string whole = traceOf(rows);
     for (std::size_t size = 0; size < whole.size(); ++size) {
-        const auto found = read(whole.substr(0, size));
+        const auto found = readTrace(whole.substr(0, size));
         const std::size_t first = whole.find(kOperator) + std::string(kOperator).size();
         if (size < first) {
             EXPECT_FALSE(found) << size;
@@ -216,25 +216,25 @@ TEST(ChromeTrace, ThatIsCutOpensUpToTheBreak)
         EXPECT_EQ((*found)->parts.find<Work>()->spans.size(), rowsThere) << size;
         EXPECT_TRUE((*found)->truncation) << size;
     }
-    EXPECT_FALSE((*read(whole))->truncation);
+    EXPECT_FALSE((*readTrace(whole))->truncation);
 }
 
 TEST(ChromeTrace, RowsThatAreNoneAreCounted)
 {
-    const auto found = read(traceOf(fmt::format(
+    const auto found = readTrace(traceOf(fmt::format(
         R"({},{{"ph":"X","cat":"cpu_op","name":"no time"}},7,"text",{{"ph":"X","ts":9223372036854775807,"dur":1}},{{"ph" "X"}},{})",
         kOperator, kKernel)));
     const Work& work = workOf(found);
     EXPECT_EQ(work.spans.size(), 2u);
     EXPECT_EQ(work.unreadable, 5);
-    EXPECT_FALSE(read("{\"schemaVersion\": 1}"));
-    EXPECT_FALSE(read("[{\"ph\""));
+    EXPECT_FALSE(readTrace("{\"schemaVersion\": 1}"));
+    EXPECT_FALSE(readTrace("[{\"ph\""));
 }
 
 TEST(ChromeTrace, TheSimulatedDeviceIsKnownByItsName)
 {
     for (const bool simulated : { false, true }) {
-        const auto found = read(traceOf(kKernel,
+        const auto found = readTrace(traceOf(kKernel,
             fmt::format(R"("deviceProperties": [{{"id": 0, "name": "{}"}}], )",
                 simulated ? "Strata simulated device" : "NVIDIA H100")));
         ASSERT_TRUE(found);
@@ -245,14 +245,14 @@ TEST(ChromeTrace, TheSimulatedDeviceIsKnownByItsName)
 TEST(ChromeTrace, ADryRunTellsOfItself)
 {
     const auto told
-        = read(traceOf(kKernel, R"("simulated_device":{"device":"T4-16GB","durations":"at least"},)"));
+        = readTrace(traceOf(kKernel, R"("simulated_device":{"device":"T4-16GB","durations":"at least"},)"));
     ASSERT_TRUE(told);
     EXPECT_TRUE((*told)->simulated);
     ASSERT_EQ((*told)->settings.size(), 1);
     EXPECT_EQ((*told)->settings[0].key, "simulated_device");
     EXPECT_EQ((*told)->settings[0].json, R"({"device":"T4-16GB","durations":"at least"})");
     for (const char* none : { "", R"("simulated_device":null,)", R"("simulated_device":"x",)" }) {
-        const auto other = read(traceOf(kKernel, none));
+        const auto other = readTrace(traceOf(kKernel, none));
         ASSERT_TRUE(other);
         EXPECT_FALSE((*other)->simulated) << none;
         EXPECT_TRUE((*other)->settings.empty()) << none;
@@ -274,7 +274,7 @@ TEST(ChromeTrace, AnyBytesAreReadOrRefused)
             else
                 damaged.insert(at, damaged.substr(random() % damaged.size(), random() % 40));
         }
-        const auto found = read(damaged);
+        const auto found = readTrace(damaged);
         if (!found) {
             EXPECT_FALSE(found.error().text().empty());
         }

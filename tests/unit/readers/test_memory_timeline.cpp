@@ -14,7 +14,7 @@ namespace strata::model {
 
 namespace {
 
-Result<std::unique_ptr<Recording>> read(std::string_view text)
+Result<std::unique_ptr<Recording>> readTimeline(std::string_view text)
 {
     return readRecording(std::as_bytes(std::span(text)), {}, {});
 }
@@ -40,9 +40,10 @@ std::string eventsOf(Recording& recording)
 
 TEST(MemoryTimeline, ReadsRowsOfStorages)
 {
-    auto found = read("[[-1, 1, 4096, 0], [1000, 2, 512, 4], [1500, 2, 256, 7],\n"
-                      "[2000, 3, -4096, 0], [2000, 3, 4096, 0], [3000, 3, -256, 7], [3000, 3, 256, 5],"
-                      "[4000, 4, -512, 4], [4500, 2, 0, 4]]");
+    auto found
+        = readTimeline("[[-1, 1, 4096, 0], [1000, 2, 512, 4], [1500, 2, 256, 7],\n"
+                       "[2000, 3, -4096, 0], [2000, 3, 4096, 0], [3000, 3, -256, 7], [3000, 3, 256, 5],"
+                       "[4000, 4, -512, 4], [4500, 2, 0, 4]]");
     ASSERT_TRUE(found) << found.error().text();
     Recording& recording = **found;
     EXPECT_EQ(recording.format, "PyTorch memory timeline (JSON)");
@@ -59,9 +60,9 @@ TEST(MemoryTimeline, ReadsRowsOfStorages)
 
 TEST(MemoryTimeline, ReadsSumsByCategory)
 {
-    auto found
-        = read("[[100, 100, 200, 300], [[0, 4096, 0, 0, 0, 0, 0, 0, 0], [0, 4096, 0, 0, 0, 512, 0, 0, 0],"
-               "[0, 4096, 0, 0, 0, 1536, 0, 0, 0], [0, 4096, 0, 0, 0, 256, 64, 0, 0]]]");
+    auto found = readTimeline(
+        "[[100, 100, 200, 300], [[0, 4096, 0, 0, 0, 0, 0, 0, 0], [0, 4096, 0, 0, 0, 512, 0, 0, 0],"
+        "[0, 4096, 0, 0, 0, 1536, 0, 0, 0], [0, 4096, 0, 0, 0, 256, 64, 0, 0]]]");
     ASSERT_TRUE(found) << found.error().text();
     EXPECT_EQ(eventsOf(**found),
         "100000 +4096 parameter\n100000 +256 activation\n100000 +256 activation\n200000 +1024 activation\n"
@@ -71,7 +72,7 @@ TEST(MemoryTimeline, ReadsSumsByCategory)
 
 TEST(MemoryTimeline, WhatGoesWithoutHavingComeWasThereBefore)
 {
-    auto found = read("[[10, 2, 512, 4], [20, 4, -1024, 4], [30, 4, -512, 4]]");
+    auto found = readTimeline("[[10, 2, 512, 4], [20, 4, -1024, 4], [30, 4, -512, 4]]");
     ASSERT_TRUE(found) << found.error().text();
     auto trace = DeviceTrace::build(**found, (*found)->devices[0], {});
     ASSERT_TRUE(trace);
@@ -87,7 +88,7 @@ TEST(MemoryTimeline, ACutOneIsReadUpToThere)
     const std::string sums = "[[1, 2, 300], [[0, 4096, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 7]]]";
     for (const std::string& whole : { rows, sums })
         for (std::size_t bytes = 1; bytes < whole.size(); ++bytes) {
-            auto found = read(std::string_view(whole).substr(0, bytes));
+            auto found = readTimeline(std::string_view(whole).substr(0, bytes));
             if (found) {
                 EXPECT_TRUE((*found)->truncation) << whole.substr(0, bytes);
                 EXPECT_GE((*found)->devices.at(0).events.size(), 1) << whole.substr(0, bytes);
@@ -95,7 +96,7 @@ TEST(MemoryTimeline, ACutOneIsReadUpToThere)
                 EXPECT_FALSE(found.error().what.empty());
             }
         }
-    auto found = read(rows.substr(0, 40));
+    auto found = readTimeline(rows.substr(0, 40));
     ASSERT_TRUE(found);
     EXPECT_EQ(eventsOf(**found), "10 +512 activation\n20 +1024 activation\n");
 }
@@ -107,7 +108,7 @@ TEST(MemoryTimeline, HostileOnesAreRefusedOrReadUpToWhereTheyMakeNoSense)
             "[[10, 2, 512, 4], [20, 2, 99999999999999999999, 4]]", "[[10, 2, 512, 4], [20, 2, 512]]",
             "[[10, 2, 512, 4], {\"a\": 1}]", "[[10, 2, 512, 4], [20, 2, 1.5, 4]]",
             "[[10, 2, 512, 4]] and more" }) {
-        auto found = read(text);
+        auto found = readTimeline(text);
         ASSERT_TRUE(found) << text;
         EXPECT_EQ((*found)->devices.at(0).events.size(), 1) << text;
         EXPECT_EQ((*found)->truncation.has_value(), !std::string_view(text).ends_with("more")) << text;
@@ -115,26 +116,26 @@ TEST(MemoryTimeline, HostileOnesAreRefusedOrReadUpToWhereTheyMakeNoSense)
     for (const char* text :
         { "[[10, 2, 512, 4", "[[1, 2, 3], [[0, 1, 2]]]", "[[9223372036854775807], [[0,1,0,0,0,0,0,0,0]]]",
             "[[10, 20], 5]", "[[], []]", "[[-1], [[0, 0, 0, 0, 0, 0, 0, 0, 0]]]" }) {
-        auto found = read(text);
+        auto found = readTimeline(text);
         EXPECT_FALSE(found) << text;
     }
-    auto unknown = read("[[10, 2, 512, 99], [20, 2, 512, -3]]");
+    auto unknown = readTimeline("[[10, 2, 512, 99], [20, 2, 512, -3]]");
     ASSERT_TRUE(unknown);
     EXPECT_EQ(eventsOf(**unknown), "10 +512 unknown\n20 +512 unknown\n");
 }
 
 TEST(MemoryTimeline, OneWithoutMemorySaysWhichDeviceToAskFor)
 {
-    auto found = read("[[], []]");
+    auto found = readTimeline("[[], []]");
     ASSERT_FALSE(found);
     EXPECT_NE(found.error().text().find("device=\"cuda:0\""), std::string::npos) << found.error().text();
 }
 
 TEST(MemoryTimeline, ItsPictureIsRefusedWithWords)
 {
-    auto found
-        = read("<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML</title></head>\n"
-               "<body>\n  <img src='data:image/png;base64,AAAA'>\n</body>\n</html>");
+    auto found = readTimeline(
+        "<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML</title></head>\n"
+        "<body>\n  <img src='data:image/png;base64,AAAA'>\n</body>\n</html>");
     ASSERT_FALSE(found);
     EXPECT_NE(found.error().text().find(".raw.json.gz"), std::string::npos) << found.error().text();
 }
@@ -156,7 +157,7 @@ TEST(MemoryTimeline, RandomSumsAreExactAtEveryTime)
             }
             sums += "]";
         }
-        auto found = read("[[" + times + "],[" + sums + "]]");
+        auto found = readTimeline("[[" + times + "],[" + sums + "]]");
         if (!found) { // nothing but zeros
             EXPECT_EQ(points.size(), 1u);
             continue;

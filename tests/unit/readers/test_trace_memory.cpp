@@ -32,7 +32,7 @@ std::string spanRow(const char* kind, const char* name, int us, int duration, in
         name, thread, us, duration);
 }
 
-std::unique_ptr<Recording> read(const std::vector<std::string>& rows)
+std::unique_ptr<Recording> readRows(const std::vector<std::string>& rows)
 {
     const std::string text = fmt::format(R"({{"traceEvents": [{}]}})", fmt::join(rows, ",\n"));
     auto found = readRecording(std::as_bytes(std::span(text)), {}, {});
@@ -72,7 +72,7 @@ bool hasFinding(const DeviceTrace& trace, Check check)
 TEST(TraceMemory, BecomesBlocksByAddress)
 {
     // 4096 bytes were there; 1024 of these are freed, and the address is used again.
-    const auto recording = read({
+    const auto recording = readRows({
         memoryRow(1, kAddress, 512, 4608),
         memoryRow(2, kAddress + 4096, -1024, 3584),
         memoryRow(3, kAddress, -512, 3072, 1 << 22),
@@ -103,13 +103,13 @@ TEST(TraceMemory, BecomesBlocksByAddress)
 
 TEST(TraceMemory, TellsOfDevicesWithAddressesAndTotalsAlone)
 {
-    EXPECT_TRUE(read({ memoryRow(1, kAddress, 512, 512, 0, 0, -1) })->devices.empty()) << "of a CPU";
-    EXPECT_TRUE(read({ memoryRow(1, 0, 512, 512) })->devices.empty()) << "no address";
-    EXPECT_TRUE(read({ memoryRow(1, kAddress, 512, -1) })->devices.empty()) << "no total";
-    EXPECT_TRUE(read({ memoryRow(1, kAddress, std::int64_t{ 1 } << 60, 512) })->devices.empty());
-    EXPECT_TRUE(read({ spanRow("cpu_op", "aten::mm", 1, 2) })->devices.empty());
+    EXPECT_TRUE(readRows({ memoryRow(1, kAddress, 512, 512, 0, 0, -1) })->devices.empty()) << "of a CPU";
+    EXPECT_TRUE(readRows({ memoryRow(1, 0, 512, 512) })->devices.empty()) << "no address";
+    EXPECT_TRUE(readRows({ memoryRow(1, kAddress, 512, -1) })->devices.empty()) << "no total";
+    EXPECT_TRUE(readRows({ memoryRow(1, kAddress, std::int64_t{ 1 } << 60, 512) })->devices.empty());
+    EXPECT_TRUE(readRows({ spanRow("cpu_op", "aten::mm", 1, 2) })->devices.empty());
 
-    const auto several = read({ memoryRow(1, kAddress, 512, 512, 1 << 21, 6, 3),
+    const auto several = readRows({ memoryRow(1, kAddress, 512, 512, 1 << 21, 6, 3),
         memoryRow(2, kAddress, 256, 256, 1 << 21, 1, 0), memoryRow(3, kAddress, 8, 8, 0, 0, -1) });
     ASSERT_EQ(several->devices.size(), 2u);
     EXPECT_EQ(several->devices[0].device, 0);
@@ -120,7 +120,7 @@ TEST(TraceMemory, TellsOfDevicesWithAddressesAndTotalsAlone)
 TEST(TraceMemory, IsInOrderOfTime)
 {
     // One thread after another, as the profiler writes them.
-    const auto recording = read({ memoryRow(1, kAddress, 512, 512, 1 << 21, 1, 0, 11),
+    const auto recording = readRows({ memoryRow(1, kAddress, 512, 512, 1 << 21, 1, 0, 11),
         memoryRow(4, kAddress, -512, 256, 1 << 21, 1, 0, 11),
         memoryRow(2, kAddress + 512, 256, 768, 1 << 21, 1, 0, 12) });
     const DeviceTrace trace = build(*recording);
@@ -133,16 +133,17 @@ TEST(TraceMemory, IsInOrderOfTime)
 TEST(TraceMemory, SaysWhatOthersAllocated)
 {
     const auto recording
-        = read({ memoryRow(1, kAddress, 512, 512), memoryRow(2, kAddress + 512, 512, 3072) });
+        = readRows({ memoryRow(1, kAddress, 512, 512), memoryRow(2, kAddress + 512, 512, 3072) });
     EXPECT_EQ(recording->devices[0].profiled->untold, 1);
     EXPECT_EQ(recording->devices[0].profiled->untoldBytes, 2048);
 }
 
 TEST(TraceMemory, HasStacksOfWhatIsOpenOnItsThread)
 {
-    const auto recording = read({ memoryRow(25, kAddress, 512, 512), memoryRow(45, kAddress + 512, 512, 1024),
-        memoryRow(95, kAddress + 1024, 512, 1536), memoryRow(99, kAddress, -512, 1024),
-        spanRow("user_annotation", "ProfilerStep#3", 0, 100), spanRow("user_annotation", "forward", 5, 45),
+    const auto recording = readRows({ memoryRow(25, kAddress, 512, 512),
+        memoryRow(45, kAddress + 512, 512, 1024), memoryRow(95, kAddress + 1024, 512, 1536),
+        memoryRow(99, kAddress, -512, 1024), spanRow("user_annotation", "ProfilerStep#3", 0, 100),
+        spanRow("user_annotation", "forward", 5, 45),
         spanRow("python_function", "/home/u/train.py(12): step", 1, 60),
         spanRow("python_function", "torch/nn/modules/linear.py(120): forward", 10, 30),
         spanRow("python_function", "<built-in function linear at 0x7f1A2b>", 15, 20),
@@ -167,7 +168,7 @@ TEST(TraceMemory, HasStacksOfWhatIsOpenOnItsThread)
 
 TEST(TraceMemory, OneThatEndsWhereTheNextBeginsDoesNotHoldIt)
 {
-    const auto recording = read({ spanRow("cpu_op", "aten::a", 0, 5), spanRow("cpu_op", "aten::b", 5, 5),
+    const auto recording = readRows({ spanRow("cpu_op", "aten::a", 0, 5), spanRow("cpu_op", "aten::b", 5, 5),
         memoryRow(5, kAddress, 512, 512), memoryRow(10, kAddress + 512, 512, 1024) });
     const DeviceTrace trace = build(*recording);
     for (const std::size_t e : { 0u, 1u })
@@ -178,7 +179,7 @@ TEST(TraceMemory, MarksARefusedRequest)
 {
     std::string refused = memoryRow(2, 0, 4096, 512);
     refused.replace(refused.find("[memory]"), 8, "[OutOfMemory]");
-    const auto recording = read({ memoryRow(1, kAddress, 512, 512), refused });
+    const auto recording = readRows({ memoryRow(1, kAddress, 512, 512), refused });
     const DeviceTrace trace = build(*recording);
     EXPECT_EQ(trace.events().action[1], Action::UserDefined);
     EXPECT_EQ(recording->strings[trace.events().userMetadata.at(1)], "OutOfMemory: asked for 4096 bytes");
@@ -209,7 +210,7 @@ TEST(TraceMemory, CurvesAreTheTotalsAtEveryEvent)
         reserved.push_back((1 << 21) + (e / 100 % 5) * (1 << 20));
         rows.push_back(memoryRow(e, address, bytes, total, reserved.back()));
     }
-    const auto recording = read(rows);
+    const auto recording = readRows(rows);
     const DeviceTrace trace = build(*recording);
     ASSERT_EQ(trace.eventCount(), 3'000);
     std::int64_t requested = trace.totals().requestedBytesStart, held = trace.totals().reservedBytesStart;

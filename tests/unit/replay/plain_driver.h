@@ -13,6 +13,7 @@ namespace strata::model {
 inline constexpr std::int64_t kKiB = 1024;
 inline constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 inline constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+inline constexpr TorchVersion k26{ 2, 6 }, k215{ 2, 15 };
 
 /// A device of `capacity` bytes for tests: addresses ascend from 0 and are never given twice; offsets in
 /// ranges are told from the range's own number. Keeps what it was asked as text: "alloc 2M", "free 20M",

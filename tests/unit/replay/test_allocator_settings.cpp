@@ -10,7 +10,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr TorchVersion k23{ 2, 3 }, k26{ 2, 6 }, k211{ 2, 11 }, k215{ 2, 15 };
+constexpr TorchVersion k23{ 2, 3 }, k211{ 2, 11 };
 
 bool isTaken(const std::string& text, TorchVersion version)
 {

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr TorchVersion k26{ 2, 6 }, k212{ 2, 12 }, k215{ 2, 15 };
+constexpr TorchVersion k212{ 2, 12 };
 
 TEST(CachingAllocator, LeadsToPyTorchsOwnSums)
 {

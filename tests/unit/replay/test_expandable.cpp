@@ -9,8 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr TorchVersion k26{ 2, 6 }, k215{ 2, 15 };
-
 /// The values that PyTorch 2.6 gave for this very program.
 TEST(ExpandableSegments, GrowAndShrinkAsPyTorchs)
 {

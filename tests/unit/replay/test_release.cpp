@@ -11,8 +11,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr TorchVersion k26{ 2, 6 }, k215{ 2, 15 };
-
 TEST(Releasing, EmptyCacheFreesWholeSegmentsLargeOnesFirst)
 {
     PlainDriver driver;

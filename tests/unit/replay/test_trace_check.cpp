@@ -2,6 +2,7 @@
 #include "model/analysis/replay.h"
 #include "tests/support/late_start.h"
 #include "tests/unit/replay/made_recording.h"
+#include "tests/unit/replay/plain_driver.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +11,6 @@
 namespace strata::model {
 
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 
 ReplayReport checked(const std::shared_ptr<const Session>& session)
 {

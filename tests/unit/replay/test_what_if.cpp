@@ -3,14 +3,13 @@
 #include "model/wire/info.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
+#include "tests/unit/replay/plain_driver.h"
 
 #include <gtest/gtest.h>
 
 namespace strata::model {
 
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 
 /// Of a program whose device has that capacity: exact, or the test fails.
 ReplayReport exactReport(const DeviceTrace& trace, std::int64_t capacityBytes)

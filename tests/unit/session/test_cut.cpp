@@ -54,7 +54,7 @@ SessionPtr sent(const Recording& recording)
     return session ? *session : nullptr;
 }
 
-std::vector<std::string> liveAt(const DeviceTrace& trace, EventIndex event)
+std::vector<std::string> liveBlocksAt(const DeviceTrace& trace, EventIndex event)
 {
     std::vector<std::string> rows;
     const Recording& recording = trace.recording();
@@ -125,7 +125,7 @@ void expectSameWithin(const Session& session, const DeviceTrace& whole, EventSpa
             << "before event " << e;
     const EventIndex step = std::max<EventIndex>(1, trace.eventCount() / 7);
     for (EventIndex e = -1; e < trace.eventCount(); e += step)
-        ASSERT_EQ(onlyIn(liveAt(trace, e), liveAt(whole, e + span.first)), "")
+        ASSERT_EQ(onlyIn(liveBlocksAt(trace, e), liveBlocksAt(whole, e + span.first)), "")
             << "after event " << e + span.first;
     EXPECT_GE(trace.totals().allocatedBytesEnd, 0);
     EXPECT_LE(trace.totals().allocatedBytesEnd, trace.totals().activeBytesEnd);
@@ -196,7 +196,7 @@ TEST(Cut, OfACutHasTheSameStates)
     const SessionPtr part = sent(*cut(*session, { { { 0, { 50, 250 } } }, {} }).recording);
     const SessionPtr inner = sent(*cut(*part, { { { 0, { 20, 120 } } }, {} }).recording);
     ASSERT_TRUE(inner);
-    EXPECT_EQ(liveAt(inner->devices()[0], 40), liveAt(session->devices()[0], 110));
+    EXPECT_EQ(liveBlocksAt(inner->devices()[0], 40), liveBlocksAt(session->devices()[0], 110));
     const CutOff off = inner->recording().cuts.at(0);
     EXPECT_EQ(off.before, 70);
     EXPECT_EQ(off.after, session->devices()[0].eventCount() - 171);
@@ -208,7 +208,7 @@ TEST(Cut, FromTheFirstEventOfACutStillKnowsWhoMadeOlderBlocks)
     const SessionPtr part = sent(*cut(*session, { { { 0, { 2, 4 } } }, {} }).recording);
     const SessionPtr front = sent(*cut(*part, { { { 0, { 0, 1 } } }, {} }).recording);
     ASSERT_TRUE(front);
-    EXPECT_EQ(liveAt(front->devices()[0], -1), liveAt(session->devices()[0], 1));
+    EXPECT_EQ(liveBlocksAt(front->devices()[0], -1), liveBlocksAt(session->devices()[0], 1));
 }
 
 TEST(Cut, KeepsWhatTheDriverSaidWithinTheRange)

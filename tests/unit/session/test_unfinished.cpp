@@ -63,7 +63,7 @@ SessionPtr withBase(std::uint32_t seed)
 
 using BlockText = std::tuple<std::uint64_t, std::int64_t, bool, std::uint32_t>;
 
-std::set<BlockText> liveAt(const DeviceTrace& trace, EventIndex event)
+std::set<BlockText> liveTextsAt(const DeviceTrace& trace, EventIndex event)
 {
     std::set<BlockText> live;
     const BlockColumns& blocks = trace.blocks();
@@ -115,10 +115,10 @@ TEST_F(Unfinished, BeginsWhereTheFinishedOneDoes)
             if (e % 7 != 0 && e != -1 && e + 1 != trace.eventCount())
                 continue;
             std::int64_t sum = 0;
-            for (const auto& block : liveAt(trace, e))
+            for (const auto& block : liveTextsAt(trace, e))
                 sum += std::get<1>(block);
             ASSERT_EQ(sum, requested) << e;
-            ASSERT_EQ(liveAt(trace, e), liveAt(finished, e)) << e;
+            ASSERT_EQ(liveTextsAt(trace, e), liveTextsAt(finished, e)) << e;
         }
         for (const Finding& finding : trace.findings())
             EXPECT_TRUE(!isBreach(finding.check) || finding.check == Check::Truncated)

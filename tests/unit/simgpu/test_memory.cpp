@@ -9,13 +9,13 @@
 namespace strata::simgpu {
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{ 1 } << 20;
+constexpr std::size_t kMebibyte = std::size_t{ 1 } << 20;
 
 Settings small(int devices = 1)
 {
     Settings settings;
     settings.devices = devices;
-    settings.capacityBytes = 64 * kMiB;
+    settings.capacityBytes = 64 * kMebibyte;
     return settings;
 }
 
@@ -28,14 +28,14 @@ TEST(DeviceMemory, ChargesWholeGranulesAboveAMebibyte)
 {
     DeviceMemory memory(small());
     Address a = 0;
-    ASSERT_EQ(memory.allocate(0, kMiB, a), Status::Ok);
-    EXPECT_EQ(memory.used(0), kMiB);
-    ASSERT_EQ(memory.allocate(0, kMiB + 1, a), Status::Ok);
-    EXPECT_EQ(memory.used(0), 3 * kMiB);
+    ASSERT_EQ(memory.allocate(0, kMebibyte, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), kMebibyte);
+    ASSERT_EQ(memory.allocate(0, kMebibyte + 1, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), 3 * kMebibyte);
     EXPECT_EQ(memory.release(a), Status::Ok);
-    EXPECT_EQ(memory.used(0), kMiB);
-    ASSERT_EQ(memory.allocate(0, 21 * kMiB + 512, a), Status::Ok);
-    EXPECT_EQ(memory.used(0), 23 * kMiB);
+    EXPECT_EQ(memory.used(0), kMebibyte);
+    ASSERT_EQ(memory.allocate(0, 21 * kMebibyte + 512, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), 23 * kMebibyte);
 }
 
 TEST(DeviceMemory, RefusesWhatDoesNotFit)
@@ -43,14 +43,14 @@ TEST(DeviceMemory, RefusesWhatDoesNotFit)
     DeviceMemory memory(small(2));
     Address a = 0;
     Address b = 0;
-    EXPECT_EQ(memory.allocate(0, 40 * kMiB, a), Status::Ok);
-    EXPECT_EQ(memory.allocate(0, 40 * kMiB, b), Status::OutOfMemory);
+    EXPECT_EQ(memory.allocate(0, 40 * kMebibyte, a), Status::Ok);
+    EXPECT_EQ(memory.allocate(0, 40 * kMebibyte, b), Status::OutOfMemory);
     EXPECT_EQ(b, 0u);
-    EXPECT_EQ(memory.allocate(1, 40 * kMiB, b), Status::Ok);
+    EXPECT_EQ(memory.allocate(1, 40 * kMebibyte, b), Status::Ok);
     EXPECT_EQ(memory.release(a), Status::Ok);
     EXPECT_EQ(memory.used(0), 0u);
-    EXPECT_EQ(memory.used(1), 40 * kMiB);
-    EXPECT_EQ(memory.allocate(0, 64 * kMiB, a), Status::Ok);
+    EXPECT_EQ(memory.used(1), 40 * kMebibyte);
+    EXPECT_EQ(memory.allocate(0, 64 * kMebibyte, a), Status::Ok);
     EXPECT_EQ(memory.allocate(0, 1, b), Status::OutOfMemory);
     EXPECT_EQ(memory.allocate(0, SIZE_MAX, b), Status::OutOfMemory);
 }
@@ -58,22 +58,22 @@ TEST(DeviceMemory, RefusesWhatDoesNotFit)
 TEST(DeviceMemory, LeavesOtherProcessesWhatTheyHold)
 {
     Settings settings = small(2);
-    settings.otherBytes = 40 * kMiB;
+    settings.otherBytes = 40 * kMebibyte;
     DeviceMemory memory(settings);
-    EXPECT_EQ(memory.free(0), 24 * kMiB);
+    EXPECT_EQ(memory.free(0), 24 * kMebibyte);
     EXPECT_EQ(memory.used(0), 0u);
-    EXPECT_EQ(memory.usedByOthers(1), 40 * kMiB);
+    EXPECT_EQ(memory.usedByOthers(1), 40 * kMebibyte);
     Address a = 0;
     Address b = 0;
-    EXPECT_EQ(memory.allocate(0, 26 * kMiB, a), Status::OutOfMemory);
-    EXPECT_EQ(memory.allocate(0, 24 * kMiB, a), Status::Ok);
+    EXPECT_EQ(memory.allocate(0, 26 * kMebibyte, a), Status::OutOfMemory);
+    EXPECT_EQ(memory.allocate(0, 24 * kMebibyte, a), Status::Ok);
     EXPECT_EQ(memory.free(0), 0u);
-    EXPECT_EQ(memory.free(1), 24 * kMiB);
+    EXPECT_EQ(memory.free(1), 24 * kMebibyte);
     EXPECT_EQ(memory.allocate(0, 1, b), Status::OutOfMemory);
     EXPECT_EQ(memory.release(a), Status::Ok);
-    EXPECT_EQ(memory.free(0), 24 * kMiB);
+    EXPECT_EQ(memory.free(0), 24 * kMebibyte);
 
-    settings.otherBytes = 100 * kMiB; // more than there is
+    settings.otherBytes = 100 * kMebibyte; // more than there is
     DeviceMemory full(settings);
     EXPECT_EQ(full.free(0), 0u);
     EXPECT_EQ(full.allocate(0, 1, a), Status::OutOfMemory);
@@ -99,22 +99,22 @@ TEST(DeviceMemory, PoolKeepsWhatComesBackUntilTrimmed)
 {
     DeviceMemory memory(small());
     Address a = 0;
-    ASSERT_EQ(memory.allocateFromPool(0, 10 * kMiB, a), Status::Ok);
-    EXPECT_EQ(memory.used(0), 32 * kMiB);
+    ASSERT_EQ(memory.allocateFromPool(0, 10 * kMebibyte, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), 32 * kMebibyte);
     EXPECT_EQ(memory.release(a), Status::Ok);
     EXPECT_EQ(memory.pool(0).used, 0u);
-    EXPECT_EQ(memory.pool(0).usedHigh, 10 * kMiB);
-    EXPECT_EQ(memory.used(0), 32 * kMiB);
+    EXPECT_EQ(memory.pool(0).usedHigh, 10 * kMebibyte);
+    EXPECT_EQ(memory.used(0), 32 * kMebibyte);
     memory.trimPool(0, 0);
     EXPECT_EQ(memory.used(0), 0u);
-    EXPECT_EQ(memory.allocateFromPool(0, 65 * kMiB, a), Status::OutOfMemory);
+    EXPECT_EQ(memory.allocateFromPool(0, 65 * kMebibyte, a), Status::OutOfMemory);
 }
 
 TEST(DeviceMemory, ImportsOnceForEachOrigin)
 {
     DeviceMemory memory(small());
     Address a = 0;
-    ASSERT_EQ(memory.allocate(0, kMiB, a), Status::Ok);
+    ASSERT_EQ(memory.allocate(0, kMebibyte, a), Status::Ok);
     IpcOrigin origin;
     ASSERT_EQ(memory.exportRange(a + 100, 1234, origin), Status::Ok);
     EXPECT_EQ(origin.address, a);
@@ -124,7 +124,7 @@ TEST(DeviceMemory, ImportsOnceForEachOrigin)
     ASSERT_EQ(memory.import(origin, second), Status::Ok);
     EXPECT_EQ(first, second);
     EXPECT_NE(first, a);
-    EXPECT_EQ(memory.used(0), kMiB);
+    EXPECT_EQ(memory.used(0), kMebibyte);
     EXPECT_EQ(memory.closeImported(first), Status::Ok);
     EXPECT_NE(memory.find(first), nullptr);
     EXPECT_EQ(memory.closeImported(first), Status::Ok);
@@ -134,7 +134,7 @@ TEST(DeviceMemory, ImportsOnceForEachOrigin)
 
 class VirtualMemoryTest : public testing::Test {
 protected:
-    VirtualMemoryTest() { EXPECT_EQ(memory.reserve(32 * kMiB, base), Status::Ok); }
+    VirtualMemoryTest() { EXPECT_EQ(memory.reserve(32 * kMebibyte, base), Status::Ok); }
 
     DeviceMemory memory{ small() };
     VirtualMemory mapped{ memory };
@@ -144,15 +144,15 @@ protected:
 TEST_F(VirtualMemoryTest, ChargesHandlesUntilReleasedAndUnmapped)
 {
     VirtualMemory::Handle handle = 0;
-    ASSERT_EQ(mapped.create(0, 2 * kMiB, handle), Status::Ok);
-    EXPECT_EQ(memory.used(0), 2 * kMiB);
-    ASSERT_EQ(mapped.map(base, 2 * kMiB, handle), Status::Ok);
+    ASSERT_EQ(mapped.create(0, 2 * kMebibyte, handle), Status::Ok);
+    EXPECT_EQ(memory.used(0), 2 * kMebibyte);
+    ASSERT_EQ(mapped.map(base, 2 * kMebibyte, handle), Status::Ok);
     EXPECT_EQ(mapped.deviceAt(base + 5), 0);
-    EXPECT_TRUE(mapped.isMapped(base, 2 * kMiB));
-    EXPECT_FALSE(mapped.isMapped(base, 4 * kMiB));
+    EXPECT_TRUE(mapped.isMapped(base, 2 * kMebibyte));
+    EXPECT_FALSE(mapped.isMapped(base, 4 * kMebibyte));
     EXPECT_EQ(mapped.release(handle), Status::Ok);
-    EXPECT_EQ(memory.used(0), 2 * kMiB);
-    EXPECT_EQ(mapped.unmap(base, 2 * kMiB), Status::Ok);
+    EXPECT_EQ(memory.used(0), 2 * kMebibyte);
+    EXPECT_EQ(mapped.unmap(base, 2 * kMebibyte), Status::Ok);
     EXPECT_EQ(memory.used(0), 0u);
     EXPECT_EQ(mapped.release(handle), Status::InvalidValue);
 }
@@ -160,18 +160,18 @@ TEST_F(VirtualMemoryTest, ChargesHandlesUntilReleasedAndUnmapped)
 TEST_F(VirtualMemoryTest, RefusesOverlapsPartsAndForeignAddresses)
 {
     VirtualMemory::Handle handle = 0;
-    ASSERT_EQ(mapped.create(0, 4 * kMiB, handle), Status::Ok);
+    ASSERT_EQ(mapped.create(0, 4 * kMebibyte, handle), Status::Ok);
     EXPECT_EQ(mapped.create(0, 3, handle), Status::InvalidValue);
-    EXPECT_EQ(mapped.map(base, 2 * kMiB, handle), Status::InvalidValue);
-    ASSERT_EQ(mapped.map(base + 2 * kMiB, 4 * kMiB, handle), Status::Ok);
-    EXPECT_EQ(mapped.map(base, 4 * kMiB, handle), Status::InvalidValue);
-    EXPECT_EQ(mapped.map(base + 4 * kMiB, 4 * kMiB, handle), Status::InvalidValue);
-    EXPECT_EQ(mapped.map(base + 30 * kMiB, 4 * kMiB, handle), Status::InvalidValue);
-    EXPECT_EQ(mapped.unmap(base + 2 * kMiB, 2 * kMiB), Status::InvalidValue);
-    EXPECT_EQ(mapped.unmap(base, 2 * kMiB), Status::InvalidValue);
-    EXPECT_EQ(mapped.unmap(base + 2 * kMiB, 4 * kMiB), Status::Ok);
+    EXPECT_EQ(mapped.map(base, 2 * kMebibyte, handle), Status::InvalidValue);
+    ASSERT_EQ(mapped.map(base + 2 * kMebibyte, 4 * kMebibyte, handle), Status::Ok);
+    EXPECT_EQ(mapped.map(base, 4 * kMebibyte, handle), Status::InvalidValue);
+    EXPECT_EQ(mapped.map(base + 4 * kMebibyte, 4 * kMebibyte, handle), Status::InvalidValue);
+    EXPECT_EQ(mapped.map(base + 30 * kMebibyte, 4 * kMebibyte, handle), Status::InvalidValue);
+    EXPECT_EQ(mapped.unmap(base + 2 * kMebibyte, 2 * kMebibyte), Status::InvalidValue);
+    EXPECT_EQ(mapped.unmap(base, 2 * kMebibyte), Status::InvalidValue);
+    EXPECT_EQ(mapped.unmap(base + 2 * kMebibyte, 4 * kMebibyte), Status::Ok);
     VirtualMemory::Handle big = 0;
-    EXPECT_EQ(mapped.create(0, 62 * kMiB, big), Status::OutOfMemory);
+    EXPECT_EQ(mapped.create(0, 62 * kMebibyte, big), Status::OutOfMemory);
 }
 
 TEST(HostMemory, PinnedAndRegisteredRanges)
@@ -207,11 +207,11 @@ protected:
 
 TEST_F(Copies, SmallOnesAreReal)
 {
-    const Address a = take(4 * kMiB);
-    const Address b = take(4 * kMiB);
+    const Address a = take(4 * kMebibyte);
+    const Address b = take(4 * kMebibyte);
     std::vector<char> in(64 << 10);
     std::iota(in.begin(), in.end(), char{ 1 });
-    const Address across = a + 2 * kMiB - 1000; // over the edge of a granule
+    const Address across = a + 2 * kMebibyte - 1000; // over the edge of a granule
     machine.copy(at(across), in.data(), in.size());
     machine.copy(at(b), at(across), in.size());
     std::vector<char> out(in.size(), 'x');
@@ -221,7 +221,7 @@ TEST_F(Copies, SmallOnesAreReal)
 
 TEST_F(Copies, UnwrittenMemoryReadsAsZeros)
 {
-    const Address a = take(4 * kMiB);
+    const Address a = take(4 * kMebibyte);
     std::vector<char> out(128 << 10, 'x');
     machine.copy(out.data(), at(a), 100);
     EXPECT_THAT(std::vector<char>(out.begin(), out.begin() + 100), testing::Each(0));
@@ -232,7 +232,7 @@ TEST_F(Copies, UnwrittenMemoryReadsAsZeros)
 
 TEST_F(Copies, LargeOnesAndReleaseForget)
 {
-    const Address a = take(4 * kMiB);
+    const Address a = take(4 * kMebibyte);
     const std::vector<char> in(200 << 10, 'i');
     std::vector<char> out(4, 'x');
     machine.copy(at(a), in.data(), 100);
@@ -249,13 +249,13 @@ TEST_F(Copies, LargeOnesAndReleaseForget)
 
 TEST_F(Copies, AgreeWithPlainMemory)
 {
-    constexpr std::size_t kBytes = 3 * kMiB;
+    constexpr std::size_t kBytes = 3 * kMebibyte;
     const Address a = take(kBytes);
     std::vector<unsigned char> plain(kBytes);
     std::mt19937 random(3);
     for (int i = 0; i < 2000; ++i) {
         const std::size_t bytes = 1 + random() % 3000;
-        const std::size_t offset = (2 * kMiB - 6000 + random() % 12000) - bytes / 2;
+        const std::size_t offset = (2 * kMebibyte - 6000 + random() % 12000) - bytes / 2;
         const auto value = static_cast<unsigned char>(random() % 3);
         std::vector<unsigned char> buffer(bytes, value);
         switch (random() % 4) {

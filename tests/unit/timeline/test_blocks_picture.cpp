@@ -16,8 +16,8 @@ namespace {
 using test::RandomCase;
 using test::Traced;
 
-struct Indexed {
-    explicit Indexed(Traced made)
+struct IndexedBlocks {
+    explicit IndexedBlocks(Traced made)
         : t(std::move(made))
         , timeline(t.trace)
         , clock(timeline.clock())
@@ -70,7 +70,7 @@ double rowOf(const BlocksWindow& window, double y)
 }
 
 /// Pixel column of an event; of "none" the edge given.
-double columnOf(const Indexed& i, const BlocksWindow& window, EventId event, double none)
+double columnOf(const IndexedBlocks& i, const BlocksWindow& window, EventId event, double none)
 {
     if (!event.valid())
         return none;
@@ -78,7 +78,7 @@ double columnOf(const Indexed& i, const BlocksWindow& window, EventId event, dou
     return (position - window.x.begin) / (window.x.end - window.x.begin) * window.x.columns;
 }
 
-Coverage naiveBlocks(const Indexed& i, const BlocksWindow& window, const BlockMatcher* filter)
+Coverage naiveBlocks(const IndexedBlocks& i, const BlocksWindow& window, const BlockMatcher* filter)
 {
     Coverage coverage = emptyCoverage(window);
     const BlockColumns& blocks = i.t.trace.blocks();
@@ -96,7 +96,7 @@ Coverage naiveBlocks(const Indexed& i, const BlocksWindow& window, const BlockMa
     return coverage;
 }
 
-Coverage naiveSegments(const Indexed& i, const BlocksWindow& window)
+Coverage naiveSegments(const IndexedBlocks& i, const BlocksWindow& window)
 {
     Coverage coverage = emptyCoverage(window);
     for (const SegmentLife& life : i.t.trace.segmentLives()) {
@@ -109,8 +109,8 @@ Coverage naiveSegments(const Indexed& i, const BlocksWindow& window)
 }
 
 /// Cells and rectangles together cover every pixel by as much as the blocks do, none twice.
-void expectExact(
-    const Indexed& i, const BlocksWindow& window, const BlockMatcher* filter, const BlocksPicture& picture)
+void expectExact(const IndexedBlocks& i, const BlocksWindow& window, const BlockMatcher* filter,
+    const BlocksPicture& picture)
 {
     ASSERT_EQ(picture.columns, window.x.columns);
     ASSERT_EQ(picture.rows, window.rows);
@@ -138,7 +138,7 @@ void expectExact(
     }
 }
 
-std::vector<BlocksWindow> windows(const Indexed& i, std::uint32_t seed)
+std::vector<BlocksWindow> blocksWindows(const IndexedBlocks& i, std::uint32_t seed)
 {
     std::vector<BlocksWindow> made;
     std::mt19937 random(seed);
@@ -163,8 +163,8 @@ class BlocksPictureOfRandomTrace : public testing::TestWithParam<RandomCase> { }
 
 TEST_P(BlocksPictureOfRandomTrace, HoldsTheExactByteTime)
 {
-    const Indexed i(traced(GetParam()));
-    for (const BlocksWindow& window : windows(i, 1)) {
+    const IndexedBlocks i(traced(GetParam()));
+    for (const BlocksWindow& window : blocksWindows(i, 1)) {
         const BlocksPicture picture = i.index.picture(window, nullptr, {});
         EXPECT_TRUE(picture.complete);
         expectExact(i, window, nullptr, picture);
@@ -177,11 +177,11 @@ TEST_P(BlocksPictureOfRandomTrace, HoldsTheExactByteTime)
 
 TEST_P(BlocksPictureOfRandomTrace, HoldsItUnderAFilterAndALimit)
 {
-    const Indexed i(traced(GetParam()));
+    const IndexedBlocks i(traced(GetParam()));
     BlockFilter large;
     large.minBytes = 10'000;
     const BlockMatcher matcher(i.t.trace, large);
-    for (BlocksWindow window : windows(i, 2)) {
+    for (BlocksWindow window : blocksWindows(i, 2)) {
         expectExact(i, window, &matcher, i.index.picture(window, &matcher, {}));
         const std::size_t all = i.index.picture(window, nullptr, {}).rects.size();
         window.maxRects = all / 3;
@@ -194,7 +194,7 @@ TEST_P(BlocksPictureOfRandomTrace, HoldsItUnderAFilterAndALimit)
 
 TEST_P(BlocksPictureOfRandomTrace, PicksWhatIsThere)
 {
-    const Indexed i(traced(GetParam()));
+    const IndexedBlocks i(traced(GetParam()));
     const BlockColumns& blocks = i.t.trace.blocks();
     std::mt19937 random(4);
     std::uniform_real_distribution<double> anyY(0, static_cast<double>(i.strips.height()));
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(All, BlocksPictureOfRandomTrace, testing::ValuesIn(test
 
 TEST(BlocksPicture, RectanglesOfSmallTrace)
 {
-    const Indexed i(Traced(R"(
+    const IndexedBlocks i(Traced(R"(
         alloc 0x200000 1000000
         alloc 0x300000 500000
         free_requested 0x200000 1000000
@@ -262,7 +262,7 @@ TEST(BlocksPicture, StaysExactWhereVotesRunOut)
     std::string text;
     for (int n = 0; n < 4000; ++n)
         text += "alloc 0x200000 2097152 stack=f@a.py:1\nfree_completed 0x200000 2097152\n";
-    const Indexed i(Traced(text + "segment 0x200000 2097152 small\n"));
+    const IndexedBlocks i(Traced(text + "segment 0x200000 2097152 small\n"));
     const BlocksWindow window{ { Axis::Events, 0, 8000, 3 }, 0, 2097152, 300 };
     const BlocksPicture picture = i.index.picture(window, nullptr, {});
     expectExact(i, window, nullptr, picture);
@@ -292,9 +292,9 @@ TEST(BlocksPicture, HoldsTheExactByteTimeOfALoop)
     std::string text;
     for (int n = 0; n < 60; ++n)
         text += step;
-    const Indexed i(Traced(text + "segment 0x200000 4194304 small\n"));
+    const IndexedBlocks i(Traced(text + "segment 0x200000 4194304 small\n"));
     EXPECT_LT(i.index.bytesResident(), i.t.trace.blocks().size() * 4);
-    for (const BlocksWindow& window : windows(i, 5)) {
+    for (const BlocksWindow& window : blocksWindows(i, 5)) {
         SCOPED_TRACE(window.x.end - window.x.begin);
         expectExact(i, window, nullptr, i.index.picture(window, nullptr, {}));
     }
@@ -302,7 +302,7 @@ TEST(BlocksPicture, HoldsTheExactByteTimeOfALoop)
 
 TEST(BlocksPicture, BadWindowsAreEmpty)
 {
-    const Indexed i(Traced("alloc 0x200000 1000"));
+    const IndexedBlocks i(Traced("alloc 0x200000 1000"));
     const double nan = std::nan("");
     for (const BlocksWindow& window : { BlocksWindow{ { Axis::Events, 0, 1, 0 }, 0, 100, 10 },
              BlocksWindow{ { Axis::Events, 0, 1, 10 }, 0, 100, -1 },
@@ -325,7 +325,7 @@ TEST(BlocksIndex, TakesFiveBytesABlock)
     test::RandomTrace options;
     options.events = 60'000;
     options.before = 0;
-    const Indexed i(Traced(test::randomRecording(options)));
+    const IndexedBlocks i(Traced(test::randomRecording(options)));
     EXPECT_LT(i.index.bytesResident(), i.t.trace.blocks().size() * 5);
 }
 

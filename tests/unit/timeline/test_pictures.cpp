@@ -20,8 +20,8 @@ using test::RandomCase;
 using test::Traced;
 using Kind = StackedPicture::Layer::Kind;
 
-struct Indexed {
-    explicit Indexed(Traced made)
+struct IndexedCurves {
+    explicit IndexedCurves(Traced made)
         : t(std::move(made))
         , clock(t.trace)
         , requested(t.trace, CurveKind::Requested)
@@ -35,7 +35,7 @@ struct Indexed {
     LiveIndex live;
 };
 
-std::vector<ColumnWindow> windows(const Clock& clock, std::uint32_t seed)
+std::vector<ColumnWindow> columnWindows(const Clock& clock, std::uint32_t seed)
 {
     std::vector<ColumnWindow> made;
     std::mt19937 random(seed);
@@ -56,8 +56,8 @@ class PicturesOfRandomTrace : public testing::TestWithParam<RandomCase> { };
 
 TEST_P(PicturesOfRandomTrace, CurveColumnsShowEveryEventOfTheColumn)
 {
-    const Indexed i(traced(GetParam()));
-    for (const ColumnWindow& window : windows(i.clock, 1)) {
+    const IndexedCurves i(traced(GetParam()));
+    for (const ColumnWindow& window : columnWindows(i.clock, 1)) {
         const std::vector<CurveRange> columns = curveColumns(i.requested, i.clock, window);
         ASSERT_EQ(columns.size(), static_cast<std::size_t>(window.columns));
         for (int column = 0; column < window.columns; ++column) {
@@ -127,7 +127,7 @@ std::shared_ptr<const BlockLabels> labelsOf(const DeviceTrace& trace)
 /// Older blocks lie in their groups, and the groups of categories in the order of categories.
 TEST_P(PicturesOfRandomTrace, StackedByLabelsHasNoLayerOfOlderBlocks)
 {
-    const Indexed i(traced(GetParam()));
+    const IndexedCurves i(traced(GetParam()));
     const DeviceTrace& trace = i.t.trace;
     const GroupTable groups(trace, Grouping::Category, labelsOf(trace));
     const std::vector<std::uint32_t> order = LayerOrder(trace, i.live, groups).groups();
@@ -140,7 +140,7 @@ TEST_P(PicturesOfRandomTrace, StackedByLabelsHasNoLayerOfOlderBlocks)
         next = std::find(next, fixed.end(), name);
         ASSERT_NE(next, fixed.end()) << name << " is out of order";
     }
-    for (const ColumnWindow& window : windows(i.clock, 2)) {
+    for (const ColumnWindow& window : columnWindows(i.clock, 2)) {
         const StackedPicture picture
             = stackedPicture(trace, i.clock, i.requested, i.live, groups, order, nullptr, window, {});
         const auto columns = static_cast<std::size_t>(picture.columns);
@@ -162,7 +162,7 @@ TEST_P(PicturesOfRandomTrace, StackedByLabelsHasNoLayerOfOlderBlocks)
 
 TEST_P(PicturesOfRandomTrace, StackedPictureAddsUp)
 {
-    const Indexed i(traced(GetParam()));
+    const IndexedCurves i(traced(GetParam()));
     const DeviceTrace& trace = i.t.trace;
     for (const Grouping grouping : { Grouping::Line, Grouping::Size }) {
         const GroupTable groups(trace, grouping);
@@ -171,7 +171,7 @@ TEST_P(PicturesOfRandomTrace, StackedPictureAddsUp)
         large.minBytes = 4096;
         const BlockMatcher matcher(trace, large);
         for (const BlockMatcher* filter : { static_cast<const BlockMatcher*>(nullptr), &matcher })
-            for (const ColumnWindow& window : windows(i.clock, 2)) {
+            for (const ColumnWindow& window : columnWindows(i.clock, 2)) {
                 const StackedPicture picture
                     = stackedPicture(trace, i.clock, i.requested, i.live, groups, order, filter, window, {});
                 ASSERT_EQ(picture.columns, window.columns);
@@ -205,7 +205,7 @@ TEST_P(PicturesOfRandomTrace, StackedPictureAddsUp)
 
 TEST_P(PicturesOfRandomTrace, LayersKeepTheirOrder)
 {
-    const Indexed i(traced(GetParam()));
+    const IndexedCurves i(traced(GetParam()));
     const GroupTable groups(i.t.trace, Grouping::Size);
     const std::vector<std::uint32_t> order = LayerOrder(i.t.trace, i.live, groups).groups();
     std::vector<std::uint32_t> sorted = order;
@@ -214,7 +214,7 @@ TEST_P(PicturesOfRandomTrace, LayersKeepTheirOrder)
     std::iota(all.begin(), all.end(), 0u);
     EXPECT_EQ(sorted, all);
 
-    for (const ColumnWindow& window : windows(i.clock, 3)) {
+    for (const ColumnWindow& window : columnWindows(i.clock, 3)) {
         const StackedPicture picture
             = stackedPicture(i.t.trace, i.clock, i.requested, i.live, groups, order, nullptr, window, {});
         auto next = order.begin();
@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(All, PicturesOfRandomTrace, testing::ValuesIn(test::ran
 
 TEST(StackedPicture, OfSmallTrace)
 {
-    const Indexed i(Traced(R"(
+    const IndexedCurves i(Traced(R"(
         alloc 0x1000 100 stack=f@a.py:1
         alloc 0x2000 200 stack=f@b.py:1
         free_completed 0x9000 50
@@ -263,7 +263,7 @@ TEST(StackedPicture, OfSmallTrace)
 
 TEST(StackedPicture, StopsEmpty)
 {
-    const Indexed i(Traced("alloc 0x1000 100"));
+    const IndexedCurves i(Traced("alloc 0x1000 100"));
     const GroupTable groups(i.t.trace, Grouping::Line);
     std::stop_source stop;
     stop.request_stop();

@@ -11,7 +11,7 @@ namespace strata::model {
 
 namespace {
 
-void expectSameAsNaive(const DeviceTrace& trace)
+void expectNaiveTrace(const DeviceTrace& trace)
 {
     const Recording& recording = trace.recording();
     const test::NaiveTrace naive = test::naiveTrace(recording, *recording.find(trace.device()));
@@ -129,7 +129,7 @@ TEST(DeviceTraceRandom, AgreesWithTheDefinitionsOnCleanTraces)
             .expandable = seed % 2 == 0 });
         for (std::size_t d = 0; d < recording->devices.size(); ++d) {
             const DeviceTrace trace = build(*recording, d);
-            expectSameAsNaive(trace);
+            expectNaiveTrace(trace);
             expectRowsInOrder(trace);
             expectPendingCurve(trace);
             expectReservedFromLives(trace);
@@ -160,7 +160,7 @@ TEST(DeviceTraceRandom, AgreesWithTheDefinitionsOnDamagedTraces)
             .anomalies = seed % 2 == 0 ? 0.05 : 0.003,
             .expandable = seed % 2 == 0 });
         const DeviceTrace trace = build(*recording);
-        expectSameAsNaive(trace);
+        expectNaiveTrace(trace);
         expectRowsInOrder(trace);
         expectPendingCurve(trace);
         bool breach = false;

@@ -11,7 +11,7 @@
 namespace strata::model {
 namespace {
 
-SegmentLife life(std::uint64_t address, std::int64_t bytes, EventIndex birth, EventIndex death)
+SegmentLife indexedLife(std::uint64_t address, std::int64_t bytes, EventIndex birth, EventIndex death)
 {
     SegmentLife result;
     result.address = address;
@@ -23,9 +23,9 @@ SegmentLife life(std::uint64_t address, std::int64_t bytes, EventIndex birth, Ev
     return result;
 }
 
-bool holds(const SegmentLife& life, std::uint64_t address, EventIndex at)
+bool holds(const SegmentLife& indexedLife, std::uint64_t address, EventIndex at)
 {
-    return life.liveAt(at) && life.address <= address && address < life.end();
+    return indexedLife.liveAt(at) && indexedLife.address <= address && address < indexedLife.end();
 }
 
 SegmentLives::Rows column(const std::vector<SegmentLife>& lives)
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> numbers(const std::vector<SegmentLife>& lives)
 }
 
 /// Every address and instant against a look at each life.
-void expectSameAsNaive(const std::vector<SegmentLife>& all, std::uint64_t addresses, EventIndex events)
+void expectNaiveIndex(const std::vector<SegmentLife>& all, std::uint64_t addresses, EventIndex events)
 {
     const SegmentLives::Rows lives = column(all);
     const SegmentIndex index(lives, numbers(all));
@@ -79,7 +79,8 @@ TEST(SegmentIndex, FindsNothingInNothing)
 
 TEST(SegmentIndex, KnowsBirthDeathAndBothEnds)
 {
-    const std::vector<SegmentLife> all{ life(4, 2, -1, 3), life(4, 4, 3, -1), life(8, 1, 1, 2) };
+    const std::vector<SegmentLife> all{ indexedLife(4, 2, -1, 3), indexedLife(4, 4, 3, -1),
+        indexedLife(8, 1, 1, 2) };
     const SegmentLives::Rows lives = column(all);
     const SegmentIndex index(lives, numbers(all));
     EXPECT_EQ(index.find(lives, 4, -1), 0u);
@@ -91,7 +92,7 @@ TEST(SegmentIndex, KnowsBirthDeathAndBothEnds)
     EXPECT_EQ(index.find(lives, 8, 1), 2u);
     EXPECT_FALSE(index.find(lives, 8, 0));
     EXPECT_FALSE(index.find(lives, 8, 2));
-    expectSameAsNaive(all, 10, 5);
+    expectNaiveIndex(all, 10, 5);
 }
 
 TEST(SegmentIndex, AgreesWithTheNaiveSearch)
@@ -104,7 +105,7 @@ TEST(SegmentIndex, AgreesWithTheNaiveSearch)
         std::vector<SegmentLife> lives;
         for (int i = 0; i < 2 + static_cast<int>(seed); ++i) {
             const int birth = upTo(20) - 1;
-            SegmentLife next = life(static_cast<std::uint64_t>(upTo(50)), 1 + upTo(12), birth,
+            SegmentLife next = indexedLife(static_cast<std::uint64_t>(upTo(50)), 1 + upTo(12), birth,
                 upTo(3) == 0 ? -1 : birth + 1 + upTo(8));
             const bool clashes = std::any_of(lives.begin(), lives.end(), [&](const SegmentLife& l) {
                 for (EventIndex at = -1; at < 40; ++at)
@@ -116,7 +117,7 @@ TEST(SegmentIndex, AgreesWithTheNaiveSearch)
                 lives.push_back(next);
         }
         sortByAddress(lives);
-        expectSameAsNaive(lives, 64, 32);
+        expectNaiveIndex(lives, 64, 32);
     }
 }
 

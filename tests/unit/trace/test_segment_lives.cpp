@@ -30,7 +30,7 @@ const SegmentLife* naive(const SegmentLives& lives, std::uint64_t address, Event
 
 constexpr std::uint64_t kAddresses = 60;
 
-void expectSameAsNaive(const SegmentLives& lives, EventIndex last)
+void expectNaiveLives(const SegmentLives& lives, EventIndex last)
 {
     for (EventIndex at = -1; at <= last + 1; at += 1 + last / 40)
         for (std::uint64_t address = 0; address < kAddresses; ++address)
@@ -90,9 +90,9 @@ TEST(SegmentLives, AreFoundHoweverManyCameAtOnce)
             }
         }
         index();
-        ASSERT_NO_FATAL_FAILURE(expectSameAsNaive(lives, 150));
+        ASSERT_NO_FATAL_FAILURE(expectNaiveLives(lives, 150));
         for (std::size_t i = 0; i < snapshots.size(); i += 1 + snapshots.size() / 5)
-            ASSERT_NO_FATAL_FAILURE(expectSameAsNaive(snapshots[i], taken[i])) << "disturbed";
+            ASSERT_NO_FATAL_FAILURE(expectNaiveLives(snapshots[i], taken[i])) << "disturbed";
         const auto sorted = lives.byAddress();
         EXPECT_EQ(sorted.size(), lives.rows().size());
         for (std::size_t i = 1; i < sorted.size(); ++i)

@@ -13,7 +13,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20, kBlock = 40 * kMiB;
+constexpr std::int64_t kAdviceMiB = 1 << 20, kBlock = 40 * kAdviceMiB;
 
 /// Two steps of one parameter, an activation, a gradient and a state of the optimizer, all as large, which
 /// come to four segments; on a card with so much memory.
@@ -103,7 +103,7 @@ TEST(Advice, SendsToTheHostOnlyWhereMemoryIsTight)
     const auto has = [](const std::vector<std::string>& advised, const char* change) {
         return std::ranges::find(advised, change) != advised.end();
     };
-    const std::vector<std::string> tight = Trains(4 * kBlock + 10 * kMiB).advised();
+    const std::vector<std::string> tight = Trains(4 * kBlock + 10 * kAdviceMiB).advised();
     EXPECT_TRUE(has(tight, "offload=optimizer"));
     EXPECT_TRUE(has(tight, "optimizer=SGD"));
     const std::vector<std::string> roomy = Trains(8 * kBlock).advised();

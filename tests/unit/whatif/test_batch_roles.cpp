@@ -24,12 +24,12 @@ using test::Trained;
 using Sizes = std::vector<std::int64_t>;
 using Bounds = std::pair<std::int64_t, std::int64_t>;
 
-std::string alloc(int place, std::int64_t bytes, const std::string& more = {})
+std::string roleAlloc(int place, std::int64_t bytes, const std::string& more = {})
 {
     return "alloc " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + " " + more + "\n";
 }
 
-std::string freed(int place, std::int64_t bytes)
+std::string roleFree(int place, std::int64_t bytes)
 {
     const std::string what = " " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
     return "free_requested" + what + "free_completed" + what;
@@ -40,11 +40,13 @@ std::string freed(int place, std::int64_t bytes)
 /// moment; the gradient goes.
 Trained training(bool listed, const std::string& castBy = {}, std::int64_t parameterBytes = 400)
 {
-    Trained t(alloc(1, parameterBytes) // 0
-            + alloc(2, 64) + alloc(3, 100) + alloc(9, 200, castBy) + alloc(4, 90) + freed(4, 90) // 1 to 6
-            + alloc(5, 4) + alloc(6, 400) + freed(5, 4) + freed(3, 100) + freed(9, 200) // 7 to 14
-            + alloc(7, 400) + alloc(8, 80) + freed(8, 80) // 15 to 18
-            + freed(6, 400) + freed(2, 64), // 19 to 22
+    Trained t(roleAlloc(1, parameterBytes) // 0
+            + roleAlloc(2, 64) + roleAlloc(3, 100) + roleAlloc(9, 200, castBy) + roleAlloc(4, 90)
+            + roleFree(4, 90) // 1 to 6
+            + roleAlloc(5, 4) + roleAlloc(6, 400) + roleFree(5, 4) + roleFree(3, 100)
+            + roleFree(9, 200) // 7 to 14
+            + roleAlloc(7, 400) + roleAlloc(8, 80) + roleFree(8, 80) // 15 to 18
+            + roleFree(6, 400) + roleFree(2, 64), // 19 to 22
         "S FFFFFF BBBBBBBB OOOO NNNN|");
     if (listed)
         t.list(15, Kind::Gradient, 0x60000, "layer.weight")
@@ -205,7 +207,7 @@ TEST(BatchByRoles, BoundsDoNotLieBeyondWhatWasRecorded)
 
 TEST(BatchByRoles, NeedsAStep)
 {
-    Trained t(alloc(1, 400) + alloc(2, 64) + freed(2, 64), "FFFF");
+    Trained t(roleAlloc(1, 400) + roleAlloc(2, 64) + roleFree(2, 64), "FFFF");
     const auto refused = sizesOf(t, 2, 4);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, Error::Kind::Refused);

@@ -24,7 +24,7 @@ using test::curveOf;
 using test::doubled;
 using test::MadeTraining;
 
-Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "Layer")
+Result<RunEdits> checkpointEditsOf(test::Trained& trained, const char* choice = "Layer")
 {
     return checkpointEdits(trained.trace(), trained.steps(), { ModuleChoice(choice) });
 }
@@ -36,15 +36,15 @@ void expectTheCheckpointed(MadeTraining::Options options)
     options.checkpointed = true;
     const MadeTraining truth(options);
     const auto trained = plain.recorded();
-    const auto edits = editsOf(*trained);
+    const auto edits = checkpointEditsOf(*trained);
     ASSERT_TRUE(edits) << edits.error().text();
     EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve)
         << "seed " << options.seed;
 }
 
-std::string refusal(test::Trained& trained, const char* choice = "Layer")
+std::string checkpointRefusal(test::Trained& trained, const char* choice = "Layer")
 {
-    const auto edits = editsOf(trained, choice);
+    const auto edits = checkpointEditsOf(trained, choice);
     if (edits)
         return "";
     EXPECT_EQ(edits.error().kind, Error::Kind::Refused);
@@ -66,7 +66,7 @@ TEST(Checkpoints, AreTheProgramThatHasThem)
         options.deep = 0;
         const MadeTraining truth(options);
         const auto trained = plain.recorded();
-        const auto edits = editsOf(*trained);
+        const auto edits = checkpointEditsOf(*trained);
         ASSERT_TRUE(edits) << edits.error().text();
         const ProgramRun run = programRunOf(trained->trace());
         ASSERT_EQ(curveOf(run), plain.curve);
@@ -200,7 +200,7 @@ TEST(Checkpoints, TellWhatTheyDoToWhichBlocks)
 {
     MadeTraining made({ .seed = 3, .layers = 3, .steps = 5 });
     const auto trained = made.recorded();
-    const auto edits = editsOf(*trained);
+    const auto edits = checkpointEditsOf(*trained);
     ASSERT_TRUE(edits);
     std::map<BlockRule, std::int64_t> blocks;
     for (const RuleUse& use : edits->uses)
@@ -214,8 +214,9 @@ TEST(Checkpoints, OfSomeModulesAreOfThoseAlone)
 {
     MadeTraining made({ .seed = 5, .layers = 3 });
     const auto trained = made.recorded();
-    const auto one = editsOf(*trained, "path:layers.1"), all = editsOf(*trained, "path:lay*s.?"),
-               byClass = editsOf(*trained, "models.Layer");
+    const auto one = checkpointEditsOf(*trained, "path:layers.1"),
+               all = checkpointEditsOf(*trained, "path:lay*s.?"),
+               byClass = checkpointEditsOf(*trained, "models.Layer");
     ASSERT_TRUE(one && all && byClass);
     EXPECT_EQ(3 * one->copies.size(), all->copies.size());
     EXPECT_EQ(all->copies.size(), byClass->copies.size());
@@ -236,7 +237,7 @@ TEST(Checkpoints, CommuteWithSizes)
 {
     MadeTraining made({ .seed = 9 });
     const auto trained = made.recorded();
-    const auto edits = editsOf(*trained);
+    const auto edits = checkpointEditsOf(*trained);
     ASSERT_TRUE(edits);
     const ProgramRun run = programRunOf(trained->trace());
     EXPECT_EQ(curveOf(doubled(edited(run, *edits))), curveOf(edited(doubled(run), *edits)));
@@ -245,19 +246,20 @@ TEST(Checkpoints, CommuteWithSizes)
 TEST(Checkpoints, RefuseByNameWhatNothingTells)
 {
     MadeTraining made({ .seed = 1, .deep = 0 });
-    EXPECT_NE(refusal(*made.recorded()).find("--deep-step 3"), std::string::npos);
+    EXPECT_NE(checkpointRefusal(*made.recorded()).find("--deep-step 3"), std::string::npos);
 
     MadeTraining first({ .seed = 1, .steps = 1, .deep = 1 });
-    EXPECT_NE(refusal(*first.recorded()).find("no step next to it"), std::string::npos);
+    EXPECT_NE(checkpointRefusal(*first.recorded()).find("no step next to it"), std::string::npos);
 
     MadeTraining whole({ .seed = 1 });
-    EXPECT_NE(refusal(*whole.recorded(), "Block").find("there are the classes Layer"), std::string::npos);
+    EXPECT_NE(
+        checkpointRefusal(*whole.recorded(), "Block").find("there are the classes Layer"), std::string::npos);
 
     MadeTraining without({ .seed = 1 });
     for (DeepStep::Row& row : without.deep.rows)
         if (row.kind == DeepStep::Kind::Saved)
             row.kind = DeepStep::Kind::Released;
-    EXPECT_NE(refusal(*without.recorded()).find("C++"), std::string::npos);
+    EXPECT_NE(checkpointRefusal(*without.recorded()).find("C++"), std::string::npos);
 }
 
 // Rows may be anything: what does not hold together is refused, and nothing is read or written elsewhere.
@@ -298,7 +300,7 @@ TEST(Checkpoints, OfCraftedDeepStepsEndWell)
         }
         const auto trained = made.recorded();
         for (const auto& edits :
-            { editsOf(*trained), withoutCheckpoints(trained->trace(), trained->steps()) }) {
+            { checkpointEditsOf(*trained), withoutCheckpoints(trained->trace(), trained->steps()) }) {
             (edits ? told : refused) += 1;
             if (!edits)
                 continue;

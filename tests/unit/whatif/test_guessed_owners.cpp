@@ -118,14 +118,14 @@ private:
     EventIndex m_event = 0;
 };
 
-Result<RunEdits> editsOf(const Layers& made, const char* choice)
+Result<RunEdits> layerEditsOf(const Layers& made, const char* choice)
 {
     return checkpointEdits(made.trained->trace(), made.trained->steps(), { ModuleChoice(choice) });
 }
 
-std::string refusal(const Layers& made, const char* choice)
+std::string layerRefusal(const Layers& made, const char* choice)
 {
-    const auto edits = editsOf(made, choice);
+    const auto edits = layerEditsOf(made, choice);
     return edits ? "" : edits.error().text();
 }
 
@@ -139,7 +139,7 @@ TEST(GuessedOwners, AreThoseOfTheProgramWithCheckpoints)
         options.checkpointed = true;
         const Layers truth(options);
         for (const char* choice : { "path:h.*", "path:h.?", "path:h.*.fc" }) {
-            const auto edits = editsOf(plain, choice);
+            const auto edits = layerEditsOf(plain, choice);
             ASSERT_TRUE(edits) << edits.error().text();
             EXPECT_TRUE(edits->isGuessed);
             const ProgramRun run = programRunOf(plain.trained->trace());
@@ -154,7 +154,7 @@ TEST(GuessedOwners, AreThoseOfTheProgramWithCheckpoints)
 TEST(GuessedOwners, OfSomeModulesLeaveTheOthers)
 {
     const Layers plain({ .layers = 4 });
-    const auto some = editsOf(plain, "path:h.1"), all = editsOf(plain, "path:h.*");
+    const auto some = layerEditsOf(plain, "path:h.1"), all = layerEditsOf(plain, "path:h.*");
     ASSERT_TRUE(some && all);
     EXPECT_EQ(some->copies.size() * 4, all->copies.size());
 }
@@ -162,7 +162,7 @@ TEST(GuessedOwners, OfSomeModulesLeaveTheOthers)
 TEST(GuessedOwners, AreNotClearOfModulesThatAreCalledAgain)
 {
     const Layers again({ .callsTheFirstAgain = true });
-    const auto first = editsOf(again, "path:h.0"), other = editsOf(again, "path:h.1");
+    const auto first = layerEditsOf(again, "path:h.0"), other = layerEditsOf(again, "path:h.1");
     ASSERT_TRUE(first && other);
     EXPECT_TRUE(first->isUnclear);
     EXPECT_FALSE(other->isUnclear);
@@ -173,14 +173,14 @@ TEST(GuessedOwners, OfSeveralGpusNeverAskForADeepStep)
 {
     const Layers two({ .twoGpus = true });
     for (const char* const choice : { "Layer", "path:g.*" }) {
-        const std::string why = refusal(two, choice);
+        const std::string why = layerRefusal(two, choice);
         EXPECT_EQ(why.find("--deep-step"), std::string::npos) << why;
         EXPECT_NE(why.find("--confirm -- COMMAND, or strata dryrun --devices 2 --change"), std::string::npos)
             << why;
     }
     for (const bool again : { false, true }) {
         const Layers layers({ .callsTheFirstAgain = again, .twoGpus = true });
-        const auto edits = editsOf(layers, "path:h.0");
+        const auto edits = layerEditsOf(layers, "path:h.0");
         ASSERT_TRUE(edits) << edits.error().text();
         Prediction answer;
         Rewrites rewrites;
@@ -198,20 +198,20 @@ TEST(GuessedOwners, OfSeveralGpusNeverAskForADeepStep)
 
 TEST(GuessedOwners, RefuseByNameWhatNothingTells)
 {
-    EXPECT_NE(refusal(Layers({ .tellsSteps = false }), "path:h.*").find("no optimizer has told"),
+    EXPECT_NE(layerRefusal(Layers({ .tellsSteps = false }), "path:h.*").find("no optimizer has told"),
         std::string::npos);
-    EXPECT_NE(refusal(Layers({ .tellsModules = false }), "path:h.*").find("nothing tells which modules"),
+    EXPECT_NE(layerRefusal(Layers({ .tellsModules = false }), "path:h.*").find("nothing tells which modules"),
         std::string::npos);
-    EXPECT_NE(refusal(Layers({}), "path:g.*").find("no module of that path"), std::string::npos);
-    EXPECT_NE(
-        refusal(Layers({ .tellsSteps = false }), "path:h.*").find("has no deep step"), std::string::npos);
+    EXPECT_NE(layerRefusal(Layers({}), "path:g.*").find("no module of that path"), std::string::npos);
+    EXPECT_NE(layerRefusal(Layers({ .tellsSteps = false }), "path:h.*").find("has no deep step"),
+        std::string::npos);
     const Layers both({}); // a class among paths is not left out
     const auto mixed = checkpointEdits(
         both.trained->trace(), both.trained->steps(), { ModuleChoice("Layer"), ModuleChoice("path:h.*") });
     ASSERT_FALSE(mixed);
     EXPECT_NE(mixed.error().text().find("has no deep step"), std::string::npos);
-    EXPECT_NE(refusal(Layers({}), "Layer").find("no deep step"), std::string::npos);
-    EXPECT_NE(refusal(Layers({ .checkpointed = true }), "path:h.*").find("checkpointed already"),
+    EXPECT_NE(layerRefusal(Layers({}), "Layer").find("no deep step"), std::string::npos);
+    EXPECT_NE(layerRefusal(Layers({ .checkpointed = true }), "path:h.*").find("checkpointed already"),
         std::string::npos);
 }
 

@@ -14,15 +14,15 @@ namespace {
 using test::curveOf;
 using test::MadeTraining;
 
-Result<FreedTensors> freed(test::Trained& trained, const char* change = "free=last-use")
+Result<FreedTensors> freedTensors(test::Trained& trained, const char* change = "free=last-use")
 {
     const RecordedRun run{ .trace = &trained.trace(), .steps = &trained.steps() };
     return FreedTensors::of(run, { *Change::parse(change) });
 }
 
-std::string refusal(test::Trained& trained, const char* change = "free=last-use")
+std::string lastUseRefusal(test::Trained& trained, const char* change = "free=last-use")
 {
-    const auto tensors = freed(trained, change);
+    const auto tensors = freedTensors(trained, change);
     if (tensors)
         return "";
     EXPECT_EQ(tensors.error().kind, Error::Kind::Refused);
@@ -41,7 +41,7 @@ TEST(FreedTensors, AreThoseOfTheProgramWithADel)
         options.letsGoOfOutput = true;
         const MadeTraining truth(options);
         const auto trained = holds.recorded();
-        const auto tensors = freed(*trained);
+        const auto tensors = freedTensors(*trained);
         ASSERT_TRUE(tensors) << tensors.error().text();
         const ProgramRun run = programRunOf(trained->trace());
         ASSERT_EQ(curveOf(run), holds.curve);
@@ -51,8 +51,8 @@ TEST(FreedTensors, AreThoseOfTheProgramWithADel)
         EXPECT_EQ(tensors->held[0].line, "model.py:7");
         EXPECT_EQ(tensors->held[0].letGo, "train.py:12");
         EXPECT_EQ(tensors->held[0].blocks, 1);
-        EXPECT_EQ(refusal(*trained, "free=data.py:5").find("what is asked for there goes"), 0u);
-        EXPECT_TRUE(freed(*trained, "free=model.py:7"));
+        EXPECT_EQ(lastUseRefusal(*trained, "free=data.py:5").find("what is asked for there goes"), 0u);
+        EXPECT_TRUE(freedTensors(*trained, "free=model.py:7"));
     }
 }
 
@@ -61,7 +61,8 @@ TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
     MadeTraining::Options options{ .seed = 3 };
     options.namesLines = options.letsGoOfOutput = true;
     const auto trained = MadeTraining(options).recorded();
-    EXPECT_NE(refusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
+    EXPECT_NE(
+        lastUseRefusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
 }
 
 // What goes within the statement that uses it last stays, wherever the calls of that statement return to.
@@ -72,7 +73,7 @@ TEST(FreedTensors, AreTheSameOfAProgramInCpp)
     const auto python = MadeTraining(options).recorded();
     options.isInCpp = true;
     const auto cpp = MadeTraining(options).recorded();
-    const auto ofPython = freed(*python), ofCpp = freed(*cpp);
+    const auto ofPython = freedTensors(*python), ofCpp = freedTensors(*cpp);
     ASSERT_TRUE(ofPython && ofCpp);
     ASSERT_EQ(ofCpp->held.size(), 1u);
     EXPECT_EQ(ofCpp->held[0].line, "model.py:7");
@@ -80,7 +81,8 @@ TEST(FreedTensors, AreTheSameOfAProgramInCpp)
     EXPECT_EQ(curveOf(edited(programRunOf(cpp->trace()), ofCpp->edits)),
         curveOf(edited(programRunOf(python->trace()), ofPython->edits)));
     options.letsGoOfOutput = true;
-    EXPECT_NE(refusal(*MadeTraining(options).recorded()).find("lets go of everything"), std::string::npos);
+    EXPECT_NE(
+        lastUseRefusal(*MadeTraining(options).recorded()).find("lets go of everything"), std::string::npos);
 }
 
 TEST(FreedTensors, TakeADeepStep)
@@ -88,7 +90,7 @@ TEST(FreedTensors, TakeADeepStep)
     MadeTraining::Options options{ .seed = 3, .deep = 0 };
     options.namesLines = true;
     const auto trained = MadeTraining(options).recorded();
-    EXPECT_NE(refusal(*trained).find("no deep step"), std::string::npos);
+    EXPECT_NE(lastUseRefusal(*trained).find("no deep step"), std::string::npos);
 }
 
 TEST(FreedTensors, GoWithNoOtherChangeOfTheProgram)

@@ -20,14 +20,14 @@ using test::curveOf;
 using test::doubled;
 using test::MadeTraining;
 
-Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "activations")
+Result<RunEdits> offloadEditsOf(test::Trained& trained, const char* choice = "activations")
 {
     return offloadEdits(trained.trace(), trained.steps(), { *OffloadChoice::parse(choice) });
 }
 
-std::string refusal(test::Trained& trained, const char* choice = "activations")
+std::string offloadRefusal(test::Trained& trained, const char* choice = "activations")
 {
-    const auto edits = editsOf(trained, choice);
+    const auto edits = offloadEditsOf(trained, choice);
     if (edits)
         return "";
     EXPECT_EQ(edits.error().kind, Error::Kind::Refused);
@@ -52,7 +52,7 @@ TEST(Offload, IsTheProgramThatSavesOnTheHost)
         const MadeTraining truth(options);
         const auto trained = plain.recorded();
         for (const char* const choice : { "activations", "activations:Layer", "activations:path:layers.*" }) {
-            const auto edits = editsOf(*trained, choice);
+            const auto edits = offloadEditsOf(*trained, choice);
             ASSERT_TRUE(edits) << edits.error().text();
             const ProgramRun run = edited(programRunOf(trained->trace()), *edits);
             EXPECT_EQ(curveOf(run), truth.curve) << "seed " << seed;
@@ -64,7 +64,7 @@ TEST(Offload, TellsWhatItDoesToWhichBlocks)
 {
     MadeTraining made({ .seed = 3, .layers = 3, .steps = 5, .hasGaps = true });
     const auto trained = made.recorded();
-    const auto edits = editsOf(*trained);
+    const auto edits = offloadEditsOf(*trained);
     ASSERT_TRUE(edits);
     std::map<BlockRule, std::int64_t> blocks;
     for (const RuleUse& use : edits->uses)
@@ -79,7 +79,7 @@ TEST(Offload, OfSomeModulesIsOfThoseAlone)
 {
     MadeTraining made({ .seed = 5, .layers = 3 });
     const auto trained = made.recorded();
-    const auto one = editsOf(*trained, "activations:path:layers.1"), all = editsOf(*trained);
+    const auto one = offloadEditsOf(*trained, "activations:path:layers.1"), all = offloadEditsOf(*trained);
     ASSERT_TRUE(one && all);
     EXPECT_EQ(3 * one->added.size(), all->added.size());
     EXPECT_LT(one->moves.size(), all->moves.size());
@@ -89,7 +89,7 @@ TEST(Offload, CommutesWithSizes)
 {
     MadeTraining made({ .seed = 9 });
     const auto trained = made.recorded();
-    const auto edits = editsOf(*trained);
+    const auto edits = offloadEditsOf(*trained);
     ASSERT_TRUE(edits);
     const ProgramRun run = programRunOf(trained->trace());
     EXPECT_EQ(curveOf(doubled(edited(run, *edits))), curveOf(edited(doubled(run), *edits)));
@@ -98,26 +98,26 @@ TEST(Offload, CommutesWithSizes)
 TEST(Offload, RefusesByNameWhatNothingTells)
 {
     MadeTraining without({ .seed = 1, .deep = 0 });
-    EXPECT_NE(refusal(*without.recorded()).find("--deep-step 3"), std::string::npos);
+    EXPECT_NE(offloadRefusal(*without.recorded()).find("--deep-step 3"), std::string::npos);
 
     MadeTraining whole({ .seed = 1 });
-    EXPECT_NE(
-        refusal(*whole.recorded(), "activations:Block").find("of that class or path"), std::string::npos);
+    EXPECT_NE(offloadRefusal(*whole.recorded(), "activations:Block").find("of that class or path"),
+        std::string::npos);
 
     MadeTraining earlier({ .seed = 1 });
     for (DeepStep::Row& row : earlier.deep.rows)
         row.layout = wire::DeepLayout::NotTold;
-    EXPECT_NE(refusal(*earlier.recorded()).find("how large the tensors are"), std::string::npos);
+    EXPECT_NE(offloadRefusal(*earlier.recorded()).find("how large the tensors are"), std::string::npos);
 
     MadeTraining again({ .seed = 1 });
     auto& rows = again.deep.rows;
     const auto saved = std::ranges::find(rows, DeepStep::Kind::Saved, &DeepStep::Row::kind);
     ASSERT_NE(saved, rows.end());
     saved->thread = 2;
-    EXPECT_NE(refusal(*again.recorded()).find("create_graph=True"), std::string::npos);
+    EXPECT_NE(offloadRefusal(*again.recorded()).find("create_graph=True"), std::string::npos);
 
     MadeTraining checkpointed({ .seed = 1, .checkpointed = true });
-    EXPECT_NE(refusal(*checkpointed.recorded()).find("saved for backward"), std::string::npos);
+    EXPECT_NE(offloadRefusal(*checkpointed.recorded()).find("saved for backward"), std::string::npos);
 }
 
 TEST(Offload, GoesTogetherWithWhatSavesNothingElsewhere)
@@ -178,7 +178,7 @@ TEST(Offload, OfCraftedDeepStepsEndsWell)
             }
         }
         const auto trained = made.recorded();
-        const auto edits = editsOf(*trained);
+        const auto edits = offloadEditsOf(*trained);
         if (!edits) {
             ++refused;
             continue;

@@ -20,12 +20,12 @@ namespace {
 using Kind = wire::RoleKind;
 using test::Trained;
 
-std::string alloc(int place, std::int64_t bytes)
+std::string allocAt(int place, std::int64_t bytes)
 {
     return "alloc " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
 }
 
-std::string freed(int place, std::int64_t bytes)
+std::string freedAt(int place, std::int64_t bytes)
 {
     const std::string what = " " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
     return "free_requested" + what + "free_completed" + what;
@@ -34,17 +34,17 @@ std::string freed(int place, std::int64_t bytes)
 /// Two parameters of 400 and 200 bytes; a forward with an activation; a backward with their gradients;
 /// something of a scaler; SGD with momentum makes its buffers; the gradients go. A second step without the
 /// buffers' making. `steps`: whether the program told of steps.
-class Training {
+class SteppedTraining {
 public:
-    explicit Training(const char* optimizer = "SGD", bool told = true, const char* type = "float32")
-        : m_trained(alloc(1, 400) + alloc(2, 200) // 0, 1
-                + alloc(3, 100) + alloc(4, 400) + alloc(5, 200) + freed(3, 100) // 2 to 6
-                + alloc(6, 8) + freed(6, 8) // 7 to 9
-                + alloc(7, 400) + alloc(8, 200) // 10, 11
-                + freed(4, 400) + freed(5, 200) // 12 to 15
-                + alloc(3, 100) + alloc(4, 400) + alloc(5, 200) + freed(3, 100) // 16 to 20
-                + alloc(6, 8) + freed(6, 8) // 21 to 23
-                + freed(4, 400) + freed(5, 200), // 24 to 27
+    explicit SteppedTraining(const char* optimizer = "SGD", bool told = true, const char* type = "float32")
+        : m_trained(allocAt(1, 400) + allocAt(2, 200) // 0, 1
+                + allocAt(3, 100) + allocAt(4, 400) + allocAt(5, 200) + freedAt(3, 100) // 2 to 6
+                + allocAt(6, 8) + freedAt(6, 8) // 7 to 9
+                + allocAt(7, 400) + allocAt(8, 200) // 10, 11
+                + freedAt(4, 400) + freedAt(5, 200) // 12 to 15
+                + allocAt(3, 100) + allocAt(4, 400) + allocAt(5, 200) + freedAt(3, 100) // 16 to 20
+                + allocAt(6, 8) + freedAt(6, 8) // 21 to 23
+                + freedAt(4, 400) + freedAt(5, 200), // 24 to 27
             "SS FBBBB NNN OO NNNN | FBBBB NNN NNNN |")
     {
         annotate("Optimizer.step#SGD.step");
@@ -124,7 +124,7 @@ private:
 
 TEST(OptimizerRewrite, PutsAnotherInThePlacesOfTheRecordedOne)
 {
-    Training t;
+    SteppedTraining t;
     EXPECT_EQ(t.with("AdamW"),
         "+400 +200 +100 +400 +200 -100 +8 -8 " // the scaler's stays
         "+400 +400 +200 +200 +400 +200 -200 -400 " // states, then square roots
@@ -139,20 +139,20 @@ TEST(OptimizerRewrite, PutsAnotherInThePlacesOfTheRecordedOne)
 
 TEST(OptimizerRewrite, PutsOneWithEightBitStates)
 {
-    Training t;
+    SteppedTraining t;
     EXPECT_EQ(t.with("AdamW8bit,min_8bit_size=100"),
         "+400 +200 +100 +400 +200 -100 +8 -8 +1024 +1024 +100 +100 +4 +4 +200 +200 "
         "-400 -200 +100 +400 +200 -100 +8 -8 -400 -200 ");
     const auto rewrite = OptimizerRewrite::of(t.run(), "AdamW8bit");
     ASSERT_TRUE(rewrite);
     EXPECT_NE(rewrite->reason().text().find("bitsandbytes"), std::string::npos) << rewrite->reason().text();
-    Training momentum("SGD8bit"); // two small parameters, whose states are floats
+    SteppedTraining momentum("SGD8bit"); // two small parameters, whose states are floats
     EXPECT_TRUE(OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5")->changesNothing());
     EXPECT_TRUE(
         OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5,min_8bit_size=101")->changesNothing());
     EXPECT_FALSE(
         OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5,min_8bit_size=50")->changesNothing());
-    Training doubles("SGD", true, "float64");
+    SteppedTraining doubles("SGD", true, "float64");
     EXPECT_NE(doubles.refusal("AdamW8bit").find("raises in a step of a parameter like a, float64"),
         std::string::npos)
         << doubles.refusal("AdamW8bit");
@@ -161,7 +161,7 @@ TEST(OptimizerRewrite, PutsOneWithEightBitStates)
 TEST(OptimizerRewrite, RefusesPartsOfParametersWhereOneRaises)
 {
     const auto refusal = [](const char* recorded, const std::vector<const char*>& changes) {
-        Training t(recorded);
+        SteppedTraining t(recorded);
         Scenario scenario;
         for (const char* change : changes)
             scenario.changes.push_back(Change::parse(change).value());
@@ -178,7 +178,7 @@ TEST(OptimizerRewrite, RefusesPartsOfParametersWhereOneRaises)
 
 TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
 {
-    Training t;
+    SteppedTraining t;
     const auto same = OptimizerRewrite::of(t.run(), "sgd,momentum=0.5");
     ASSERT_TRUE(same);
     EXPECT_TRUE(same->changesNothing());
@@ -190,23 +190,23 @@ TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
     EXPECT_EQ(other->put().bytes, 2400);
     // Nothing that was recorded tells groups of parameters apart.
     ASSERT_EQ(other->ways(), 2U);
-    EXPECT_NE(Training::textOf(other->rewritten(programRunOf(*t.run().trace), 1))
+    EXPECT_NE(SteppedTraining::textOf(other->rewritten(programRunOf(*t.run().trace), 1))
                   .find("+400 +400 +400 -400 +200 +200 +200 -200"),
         std::string::npos);
-    Training custom("MyOwn");
+    SteppedTraining custom("MyOwn");
     EXPECT_FALSE(OptimizerRewrite::of(custom.run(), "sgd,momentum=0.9")->changesNothing());
     EXPECT_EQ(custom.with("SGD"), t.with("SGD"));
 }
 
 TEST(OptimizerRewrite, LeavesNothingOfOneOnTheHost)
 {
-    Training t;
+    SteppedTraining t;
     const auto host = OptimizerRewrite::onHost(t.run());
     ASSERT_TRUE(host);
     EXPECT_EQ(host->ways(), 1U); // whatever groups parameters are in
     EXPECT_EQ(host->taken().bytes, 600);
     EXPECT_EQ(host->put().blocks, 0);
-    EXPECT_EQ(Training::textOf(host->rewritten(programRunOf(*t.run().trace), 0)), t.with("SGD"));
+    EXPECT_EQ(SteppedTraining::textOf(host->rewritten(programRunOf(*t.run().trace), 0)), t.with("SGD"));
     // SGD keeps nothing and asks for nothing.
     const auto predicted = [&](const std::vector<const char*>& changes) {
         Scenario scenario;
@@ -227,22 +227,23 @@ TEST(OptimizerRewrite, LeavesNothingOfOneOnTheHost)
     }
     EXPECT_THAT(predicted({ "fsdp=2", "offload=optimizer" }).error().hint.text(),
         testing::HasSubstr("fsdp=2,offload=True"));
-    Training untold("SGD", false);
+    SteppedTraining untold("SGD", false);
     EXPECT_FALSE(OptimizerRewrite::onHost(untold.run()));
 }
 
 TEST(OptimizerRewrite, GoesWithSizesOfAnotherBatch)
 {
-    Training t;
+    SteppedTraining t;
     ProgramRun larger = programRunOf(*t.run().trace);
     larger.blocks[2].bytes = 300; // an activation
     const auto rewrite = OptimizerRewrite::of(t.run(), "SGD");
-    EXPECT_EQ(Training::textOf(rewrite->rewritten(larger, 0)).substr(0, 24), "+400 +200 +300 +400 +200");
+    EXPECT_EQ(
+        SteppedTraining::textOf(rewrite->rewritten(larger, 0)).substr(0, 24), "+400 +200 +300 +400 +200");
 }
 
 TEST(OptimizerRewrite, TakesTheLastOfSeveral)
 {
-    Training t;
+    SteppedTraining t;
     const auto predicted = [&](const std::vector<const char*>& changes) {
         Scenario scenario;
         for (const char* change : changes)
@@ -267,29 +268,29 @@ TEST(OptimizerRewrite, TakesTheLastOfSeveral)
 
 TEST(OptimizerRewrite, RefusesByNameWhatTheRecordingDoesNotTell)
 {
-    Training untold("SGD", false);
+    SteppedTraining untold("SGD", false);
     EXPECT_NE(untold.refusal().find("which parameters an optimizer has"), std::string::npos);
-    Training closure("LBFGS");
+    SteppedTraining closure("LBFGS");
     EXPECT_NE(closure.refusal().find("LBFGS"), std::string::npos);
-    Training sharded("ZeroRedundancyOptimizer");
+    SteppedTraining sharded("ZeroRedundancyOptimizer");
     EXPECT_NE(sharded.refusal().find("sharded"), std::string::npos);
-    Training fsdp;
+    SteppedTraining fsdp;
     fsdp.annotate("FSDP::pre_forward");
     EXPECT_NE(fsdp.refusal().find("sharded"), std::string::npos);
-    Training complex("SGD", true, "complex64");
+    SteppedTraining complex("SGD", true, "complex64");
     EXPECT_NE(complex.refusal().find("complex64"), std::string::npos);
-    Training sparse;
+    SteppedTraining sparse;
     sparse.list(24, Kind::Gradient, 4, "a", 100, "float32", "values");
     EXPECT_NE(sparse.refusal().find("sparse"), std::string::npos);
-    Training shapes;
+    SteppedTraining shapes;
     EXPECT_NE(shapes.refusal("Adafactor").find("Adafactor"), std::string::npos);
 }
 
 TEST(OptimizerRewrite, RefusesAnOptimizerWithinBackward)
 {
-    Trained t(alloc(1, 400) + alloc(3, 100) // parameter, activation
-            + alloc(4, 400) + alloc(7, 400) + freed(4, 400) // its gradient, its state
-            + alloc(5, 60) + freed(5, 60) + freed(3, 100),
+    Trained t(allocAt(1, 400) + allocAt(3, 100) // parameter, activation
+            + allocAt(4, 400) + allocAt(7, 400) + freedAt(4, 400) // its gradient, its state
+            + allocAt(5, 60) + freedAt(5, 60) + freedAt(3, 100),
         "S F B O BB BBB BB |");
     Annotation range;
     range.name = t.recording().strings.intern("Optimizer.step#SGD.step");

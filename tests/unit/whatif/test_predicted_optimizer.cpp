@@ -37,9 +37,9 @@ struct Told {
 
 /// Two parameters of 400 and 200 bytes and two steps of SGD with momentum, of which the second asks for
 /// nothing; events at 10, 20, ..., the second range between two of them.
-class Training {
+class PredictedTraining {
 public:
-    Training()
+    PredictedTraining()
         : m_trained(text(), "SS FBBBB NNN OO NNNN | FBBBB NNN NNNN |")
     {
         annotate("start", 105);
@@ -153,7 +153,7 @@ std::vector<std::string> phasesOf(const TrainingSteps& steps)
 }
 
 /// "400 backward@train.py:4" of blocks of a category.
-std::vector<std::string> blocksOf(const Predicted& predicted, Category category)
+std::vector<std::string> blocksOfCategory(const Predicted& predicted, Category category)
 {
     const DeviceTrace& trace = predicted.trace();
     const Recording& recording = trace.recording();
@@ -184,7 +184,7 @@ std::vector<std::string> statesOf(const Predicted& predicted)
     return texts;
 }
 
-std::vector<std::pair<Action, std::int64_t>> asksOf(const DeviceTrace& trace)
+std::vector<std::pair<Action, std::int64_t>> blockAsksOf(const DeviceTrace& trace)
 {
     std::vector<std::pair<Action, std::int64_t>> asks;
     for (std::size_t row = 0; row < trace.events().action.size(); ++row)
@@ -198,7 +198,7 @@ std::vector<std::pair<Action, std::int64_t>> asksOf(const DeviceTrace& trace)
 
 TEST(PredictedOptimizer, StepsInPlacesOfItsOwn)
 {
-    const Training recorded;
+    const PredictedTraining recorded;
     const Predicted adam(recorded.run(), "AdamW");
     const std::vector<std::string> phases = phasesOf(adam.told->steps);
     ASSERT_EQ(phases.size(), phasesOf(*recorded.run().steps).size());
@@ -209,9 +209,9 @@ TEST(PredictedOptimizer, StepsInPlacesOfItsOwn)
 
 TEST(PredictedOptimizer, TellsOfItsStates)
 {
-    const Training recorded;
+    const PredictedTraining recorded;
     const Predicted adam(recorded.run(), "AdamW");
-    EXPECT_EQ(blocksOf(adam, Category::OptimizerState),
+    EXPECT_EQ(blocksOfCategory(adam, Category::OptimizerState),
         (std::vector<std::string>{ "400 step", "400 step", "200 step", "200 step" }));
     EXPECT_EQ(statesOf(adam),
         (std::vector<std::string>{ "a exp_avg float32 100", "a exp_avg_sq float32 100",
@@ -231,7 +231,7 @@ TEST(PredictedOptimizer, TellsOfItsStates)
 
 TEST(PredictedOptimizer, IsNamed)
 {
-    const Training recorded;
+    const PredictedTraining recorded;
     const Predicted adam(recorded.run(), "AdamW");
     const Recording& recording = adam.trace().recording();
     for (const Annotation& row : recording.annotations)
@@ -242,14 +242,14 @@ TEST(PredictedOptimizer, IsNamed)
 
 TEST(PredictedOptimizer, MayBeReplacedInTurn)
 {
-    const Training recorded;
+    const PredictedTraining recorded;
     for (const char* const by : { "AdamW", "AdamW,fused=True", "Adagrad", "AdamW8bit", "SGD" }) {
         const Predicted other(recorded.run(), by);
         const auto same = OptimizerRewrite::of(other.told->run, by);
         ASSERT_TRUE(same) << by;
         EXPECT_TRUE(same->changesNothing()) << by;
         const Predicted back(other.told->run, "SGD,momentum=0.9");
-        EXPECT_EQ(asksOf(back.trace()), asksOf(*recorded.run().trace)) << by;
+        EXPECT_EQ(blockAsksOf(back.trace()), blockAsksOf(*recorded.run().trace)) << by;
         EXPECT_EQ(phasesOf(back.told->steps), phasesOf(*recorded.run().steps)) << by;
     }
 }

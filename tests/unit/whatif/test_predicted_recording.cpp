@@ -20,7 +20,7 @@ namespace strata::model {
 namespace {
 
 /// Blocks and what happened to them, without where.
-std::vector<std::pair<Action, std::int64_t>> asksOf(const DeviceTrace& trace)
+std::vector<std::pair<Action, std::int64_t>> eventAsksOf(const DeviceTrace& trace)
 {
     std::vector<std::pair<Action, std::int64_t>> asks;
     for (std::size_t row = 0; row < trace.events().action.size(); ++row)
@@ -53,25 +53,25 @@ void expectSound(const Session& session, const PeakFigures& figures)
     EXPECT_EQ(recordedPeaks({ .trace = &trace, .report = &*report }), figures);
 }
 
-std::vector<test::MadeProgram> programs()
+std::vector<test::MadeProgram> programsToPredict()
 {
-    std::vector<test::MadeProgram> programs;
+    std::vector<test::MadeProgram> programsToPredict;
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         test::MadeProgram program;
         program.seed = seed;
         program.streams = static_cast<int>(seed);
-        programs.push_back(program);
+        programsToPredict.push_back(program);
         program.settings = "expandable_segments:True";
-        programs.push_back(program);
+        programsToPredict.push_back(program);
     }
-    return programs;
+    return programsToPredict;
 }
 
 } // namespace
 
 TEST(PredictedRecording, OfNothingChangedIsTheRecording)
 {
-    for (const test::MadeProgram& program : programs()) {
+    for (const test::MadeProgram& program : programsToPredict()) {
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         const auto report = checkReplay(trace);
@@ -80,14 +80,14 @@ TEST(PredictedRecording, OfNothingChangedIsTheRecording)
         const auto session = predicted(recorded, {}, nullptr);
         ASSERT_TRUE(session);
         expectSound(*session, recordedPeaks(recorded));
-        EXPECT_EQ(asksOf(session->devices().front()), asksOf(trace));
+        EXPECT_EQ(eventAsksOf(session->devices().front()), eventAsksOf(trace));
         EXPECT_EQ(session->devices().front().finalSegments().size(), trace.finalSegments().size());
     }
 }
 
 TEST(PredictedRecording, OfOtherSettingsHasItsFigures)
 {
-    for (const test::MadeProgram& program : programs()) {
+    for (const test::MadeProgram& program : programsToPredict()) {
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         const auto report = checkReplay(trace);
@@ -108,7 +108,7 @@ TEST(PredictedRecording, OfOtherSettingsHasItsFigures)
 
 TEST(PredictedRecording, OfOtherBlocksHasTheirSizes)
 {
-    for (const test::MadeProgram& program : programs()) {
+    for (const test::MadeProgram& program : programsToPredict()) {
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         const auto report = checkReplay(trace);
@@ -278,7 +278,7 @@ TEST(PredictedRecording, OfMemoryOfBeforeIsRefused)
 
 TEST(PredictedBounds, WidenWhatIsMadeOfThem)
 {
-    const test::MadeRecording made = test::makeRun(programs().front());
+    const test::MadeRecording made = test::makeRun(programsToPredict().front());
     const auto recording = std::make_unique<Recording>(made.session->recording());
     const auto trace = DeviceTrace::build(*recording, recording->devices.front(), {});
     const auto report = checkReplay(*trace);

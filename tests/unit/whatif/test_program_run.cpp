@@ -22,24 +22,24 @@ ReplayFigures replayed(const DeviceTrace& trace)
     return figures ? *figures : ReplayFigures{};
 }
 
-std::vector<test::MadeProgram> programs()
+std::vector<test::MadeProgram> programsToRun()
 {
-    std::vector<test::MadeProgram> programs;
+    std::vector<test::MadeProgram> programsToRun;
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         test::MadeProgram program;
         program.seed = seed;
         program.streams = static_cast<int>(seed);
         program.lateFrees = seed % 2 == 0 ? 0.2 : 0;
-        programs.push_back(program);
+        programsToRun.push_back(program);
     }
-    return programs;
+    return programsToRun;
 }
 
 } // namespace
 
 TEST(ProgramRun, WithoutChangesIsTheTraceItself)
 {
-    for (const test::MadeProgram& program : programs()) {
+    for (const test::MadeProgram& program : programsToRun()) {
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         ProgramRun run = programRunOf(trace);
@@ -109,7 +109,7 @@ TEST(ProgramRun, OfMemoryOfBeforeKeepsItsOrder)
 // Calls of empty_cache() that no event tells of keep their places.
 TEST(RunReplay, OfAReorderedRunIsThatOfTheRecording)
 {
-    for (test::MadeProgram program : programs()) {
+    for (test::MadeProgram program : programsToRun()) {
         program.emptyCaches = 0.02;
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
@@ -156,7 +156,7 @@ TEST(RunReplay, NamesTheRecordedEventThatRunsOutOfMemory)
 
 TEST(Predict, NothingChangedIsWhatWasRecorded)
 {
-    for (test::MadeProgram program : programs()) {
+    for (test::MadeProgram program : programsToRun()) {
         program.lateFrees = 0;
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();

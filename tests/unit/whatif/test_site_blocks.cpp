@@ -23,7 +23,7 @@ constexpr const char* kProgram
       "alloc 0x6000 512 stack=make@/home/u/train.py:5|main@/home/u/train.py:53";
 
 /// "10?0": of each block that was born in the trace.
-std::string blocksOf(const DeviceTrace& trace, const char* site)
+std::string blocksAtSite(const DeviceTrace& trace, const char* site)
 {
     const RecordedRun run{ .trace = &trace };
     const auto found = blocksOfSite(run, site);
@@ -41,30 +41,30 @@ TEST(SiteBlocks, AreOfTheNarrowestThatATextCanBe)
 {
     const test::Opened opened(kProgram);
     const DeviceTrace& trace = opened.trace();
-    EXPECT_EQ(blocksOf(trace, "train.py:5"), "100?01"); // nor line 57 or 50, nor pretrain.py
-    EXPECT_EQ(blocksOf(trace, "/home/u/train.py:57"), "010?00");
-    EXPECT_EQ(blocksOf(trace, "train.py:50"), "110?00"); // of any frame
-    EXPECT_EQ(blocksOf(trace, "make"), "110?01"); // the function, not remake
-    EXPECT_EQ(blocksOf(trace, "Model.py"), "001?00");
-    EXPECT_EQ(blocksOf(trace, "ain.py"), "111?11"); // what filters mean
-    EXPECT_EQ(blocksOf(trace, "make > 600"), "010?00"); // and the rest of a filter
-    EXPECT_EQ(blocksOf(trace, "line:/home/u/model.py:5"), "001?00");
-    EXPECT_EQ(blocksOf(trace, "> 4KiB"), "000010"); // no stack is asked for
-    EXPECT_EQ(blocksOf(trace, "0x2000"), "010000");
-    EXPECT_EQ(blocksOf(trace, "stack:none"), "000100");
+    EXPECT_EQ(blocksAtSite(trace, "train.py:5"), "100?01"); // nor line 57 or 50, nor pretrain.py
+    EXPECT_EQ(blocksAtSite(trace, "/home/u/train.py:57"), "010?00");
+    EXPECT_EQ(blocksAtSite(trace, "train.py:50"), "110?00"); // of any frame
+    EXPECT_EQ(blocksAtSite(trace, "make"), "110?01"); // the function, not remake
+    EXPECT_EQ(blocksAtSite(trace, "Model.py"), "001?00");
+    EXPECT_EQ(blocksAtSite(trace, "ain.py"), "111?11"); // what filters mean
+    EXPECT_EQ(blocksAtSite(trace, "make > 600"), "010?00"); // and the rest of a filter
+    EXPECT_EQ(blocksAtSite(trace, "line:/home/u/model.py:5"), "001?00");
+    EXPECT_EQ(blocksAtSite(trace, "> 4KiB"), "000010"); // no stack is asked for
+    EXPECT_EQ(blocksAtSite(trace, "0x2000"), "010000");
+    EXPECT_EQ(blocksAtSite(trace, "stack:none"), "000100");
 }
 
 TEST(SiteBlocks, SayWhatIsNearWhereThereAreNone)
 {
     const test::Opened opened(kProgram);
-    const std::string near = blocksOf(opened.trace(), "train.py:56");
+    const std::string near = blocksAtSite(opened.trace(), "train.py:56");
     EXPECT_NE(near.find("no block of the recording was asked for at 'train.py:56'"), near.npos) << near;
     EXPECT_NE(near.find("ask for blocks: /home/u/train.py:57, /home/u/train.py:5, "), near.npos) << near;
-    const std::string often = blocksOf(opened.trace(), "no_such_function");
+    const std::string often = blocksAtSite(opened.trace(), "no_such_function");
     EXPECT_NE(often.find("ask for blocks: /home/u/pretrain.py:5, "), often.npos) << often;
     const test::Opened bare("alloc 0x1000 512\nalloc 0x2000 512");
-    EXPECT_NE(blocksOf(bare.trace(), "make").find("has no stacks"), std::string::npos);
-    EXPECT_EQ(blocksOf(bare.trace(), "> 1"), "11");
+    EXPECT_NE(blocksAtSite(bare.trace(), "make").find("has no stacks"), std::string::npos);
+    EXPECT_EQ(blocksAtSite(bare.trace(), "> 1"), "11");
 }
 
 TEST(RemovedBlocks, AreOfAllChangesTogether)

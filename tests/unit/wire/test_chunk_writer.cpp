@@ -17,7 +17,7 @@ struct Read {
 };
 
 /// Every chunk of a stream; what is not one ends it.
-std::vector<Read> chunksOf(std::span<const std::byte> stream)
+std::vector<Read> readChunksOf(std::span<const std::byte> stream)
 {
     std::vector<Read> chunks;
     std::uint64_t offset = 0;
@@ -78,7 +78,7 @@ TEST(ChunkWriter, NumbersChunksAndTellsWhereTheyAre)
     writer.index();
     EXPECT_TRUE(writer.isWriting());
 
-    const std::vector<Read> chunks = chunksOf(sink.bytes());
+    const std::vector<Read> chunks = readChunksOf(sink.bytes());
     ASSERT_EQ(chunks.size(), 4u);
     std::uint64_t chained = 0;
     for (std::uint32_t i = 0; i < 4; ++i) {
@@ -108,7 +108,7 @@ TEST(ChunkWriter, GoesOnBehindWhatIsThere)
     behind.chunk(ChunkType::Note, text("b"));
     Bytes whole = first.bytes();
     whole.insert(whole.end(), second.bytes().begin(), second.bytes().end());
-    const std::vector<Read> chunks = chunksOf(whole);
+    const std::vector<Read> chunks = readChunksOf(whole);
     ASSERT_EQ(chunks.size(), 3u);
     EXPECT_EQ(chunks[2].head.sequence, 2u);
     EXPECT_EQ(chunks[2].head.type, ChunkType::Note);
@@ -129,7 +129,7 @@ TEST(ChunkWriter, WritesNothingAfterTheFirstFailureOfItsSink)
     EXPECT_EQ(writer.problem(), "No space left");
     EXPECT_EQ(sink.m_asked, 3);
     EXPECT_EQ(encoded, 3);
-    EXPECT_EQ(chunksOf(sink.m_bytes).size(), 2u); // what was taken can be read
+    EXPECT_EQ(readChunksOf(sink.m_bytes).size(), 2u); // what was taken can be read
 }
 
 TEST(ChunkWriter, RefusesAPayloadThatNoReaderTakes)
@@ -140,7 +140,7 @@ TEST(ChunkWriter, RefusesAPayloadThatNoReaderTakes)
     writer.chunk(ChunkType::Strings, [](Bytes& out) { out.resize(kMaxUnpackedBytes + 1); });
     EXPECT_EQ(writer.problem(), "a part of it is too large");
     writer.chunk(ChunkType::Strings, text("b"));
-    EXPECT_EQ(chunksOf(sink.bytes()).size(), 1u);
+    EXPECT_EQ(readChunksOf(sink.bytes()).size(), 1u);
 }
 
 } // namespace strata::wire

@@ -205,7 +205,7 @@ Bytes golden()
 }
 
 /// Type, sequence number and payload of each chunk: how well zstd packs is not ours to hold.
-std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunksOf(std::span<const std::byte> rest)
+std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunkTuplesOf(std::span<const std::byte> rest)
 {
     std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunks;
     ChunkHead head;
@@ -224,7 +224,7 @@ std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunksOf(std::span<cons
 TEST(GoldenStream, EveryChunkIsWrittenAsItAlwaysWas)
 {
     const Bytes written = stream();
-    const auto now = chunksOf(written), before = chunksOf(golden());
+    const auto now = chunkTuplesOf(written), before = chunkTuplesOf(golden());
     if (now != before) // to look at, and to lie there if the change is meant
         std::ofstream("every_chunk.strata", std::ios::binary)
             .write(
@@ -245,7 +245,7 @@ TEST(GoldenStream, EveryChunkIsWrittenAsItAlwaysWas)
 TEST(GoldenStream, HasAChunkOfEveryType)
 {
     std::set<ChunkType> types;
-    for (const auto& [type, sequence, payload] : chunksOf(golden()))
+    for (const auto& [type, sequence, payload] : chunkTuplesOf(golden()))
         types.insert(type);
     EXPECT_EQ(types.size(), kChunkTypes.size());
     for (const ChunkType type : kChunkTypes)

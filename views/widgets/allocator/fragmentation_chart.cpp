@@ -19,7 +19,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct FragmentationTexts {
     Q_DECLARE_TR_FUNCTIONS(FragmentationChart)
 };
 
@@ -32,17 +32,17 @@ QString partName(ReservedPart part)
 {
     switch (part) {
     case ReservedPart::InUse:
-        return Words::tr("in use");
+        return FragmentationTexts::tr("in use");
     case ReservedPart::Rounding:
-        return Words::tr("rounding");
+        return FragmentationTexts::tr("rounding");
     case ReservedPart::Unsplit:
-        return Words::tr("not split off");
+        return FragmentationTexts::tr("not split off");
     case ReservedPart::Pending:
-        return Words::tr("pending free");
+        return FragmentationTexts::tr("pending free");
     case ReservedPart::Pinned:
-        return Words::tr("free, pinned by live blocks");
+        return FragmentationTexts::tr("free, pinned by live blocks");
     case ReservedPart::Cached:
-        return Words::tr("free, whole segments");
+        return FragmentationTexts::tr("free, whole segments");
     }
     return {};
 }

@@ -12,7 +12,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct MapTexts {
     Q_DECLARE_TR_FUNCTIONS(AddressMap)
 };
 
@@ -35,16 +35,17 @@ auto sectionKey(const model::Recording& recording, const MapSegment& segment)
 QString sectionTitle(const model::Recording& recording, const MapSegment& segment)
 {
     const QString pool = isPrivate(recording, segment)
-        ? Words::tr("Private pool %1")
+        ? MapTexts::tr("Private pool %1")
               .arg(QStringLiteral("(%1, %2)")
                        .arg(recording.pools[segment.pool].owner)
                        .arg(recording.pools[segment.pool].id))
-        : Words::tr("Default pool");
+        : MapTexts::tr("Default pool");
     const QString kind
-        = model::isSmall(recording, segment) ? Words::tr("small blocks") : Words::tr("large blocks");
-    QString title = Words::tr("%1, %2, stream %3").arg(pool, kind, text::stream(recording, segment.stream));
+        = model::isSmall(recording, segment) ? MapTexts::tr("small blocks") : MapTexts::tr("large blocks");
+    QString title
+        = MapTexts::tr("%1, %2, stream %3").arg(pool, kind, text::stream(recording, segment.stream));
     if (segment.expandable)
-        title = Words::tr("%1, expandable").arg(title);
+        title = MapTexts::tr("%1, expandable").arg(title);
     return title;
 }
 

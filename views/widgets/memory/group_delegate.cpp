@@ -9,7 +9,7 @@
 namespace strata::views {
 
 namespace {
-constexpr int kPadding = 3, kSwatch = 12, kGap = 8;
+constexpr int kPadding = 3, kSwatch = 12, kSwatchGap = 8;
 } // namespace
 
 void GroupDelegate::paint(
@@ -31,12 +31,12 @@ void GroupDelegate::paint(
     painter->setFont(cell.font);
     const QFontMetrics metrics(cell.font);
     QRect room = option.rect.adjusted(0, 0, -kPadding, 0);
-    room.setLeft(swatch.right() + 1 + kGap);
+    room.setLeft(swatch.right() + 1 + kSwatchGap);
     const auto draw = [&](const QString& text, Qt::TextElideMode mode, const QColor& ink) {
         const QString shown = metrics.elidedText(text, mode, room.width());
         painter->setPen(ink);
         painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, shown);
-        room.setLeft(room.left() + metrics.horizontalAdvance(shown) + kGap);
+        room.setLeft(room.left() + metrics.horizontalAdvance(shown) + kSwatchGap);
     };
     // A file's name begins it, a line ends it.
     draw(index.data(GroupTableModel::kNameRole).toString(), Qt::ElideMiddle,

@@ -16,7 +16,7 @@ constexpr int kMostLabels = 200; // of a frame: there is room for fewer
 constexpr int kRows = 3;
 constexpr double kMostText = 180;
 constexpr double kLeastText = 44;
-constexpr double kGap = 6;
+constexpr double kNoteGap = 6;
 constexpr double kFlagHeight = 12;
 constexpr double kFlagWidth = 12;
 constexpr double kReach = 3; // that the mouse may be off a mark
@@ -106,7 +106,7 @@ std::vector<NotePlace> placeNotes(const CanvasScene& scene)
     // Rows as the height has room for: they may take a third of it.
     const double rowHeight = metrics.height() + 2;
     const int rows = std::clamp(static_cast<int>(area.height() / 3.0 / rowHeight), 1, kRows);
-    const std::vector<RowPlace> rowPlaces = placeInRows(wanted, left, right, rows, kGap, kLeastText);
+    const std::vector<RowPlace> rowPlaces = placeInRows(wanted, left, right, rows, kNoteGap, kLeastText);
     for (std::size_t i = 0; i < rowPlaces.size(); ++i) {
         const RowPlace& row = rowPlaces[i];
         if (row.row < 0 || lines[i].isEmpty())

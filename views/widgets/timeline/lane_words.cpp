@@ -17,7 +17,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct LaneTexts {
     Q_DECLARE_TR_FUNCTIONS(Timeline)
 };
 
@@ -25,25 +25,25 @@ QString nameOf(WorkLook look)
 {
     switch (look) {
     case WorkLook::Computation:
-        return Words::tr("Kernels");
+        return LaneTexts::tr("Kernels");
     case WorkLook::Communication:
-        return Words::tr("Communication");
+        return LaneTexts::tr("Communication");
     case WorkLook::Copy:
-        return Words::tr("Copies and sets");
+        return LaneTexts::tr("Copies and sets");
     case WorkLook::Wait:
-        return Words::tr("Waiting for the GPU");
+        return LaneTexts::tr("Waiting for the GPU");
     case WorkLook::Operator:
-        return Words::tr("Operators");
+        return LaneTexts::tr("Operators");
     case WorkLook::Runtime:
-        return Words::tr("Calls of the runtime");
+        return LaneTexts::tr("Calls of the runtime");
     case WorkLook::Annotation:
-        return Words::tr("Annotations and steps");
+        return LaneTexts::tr("Annotations and steps");
     case WorkLook::Python:
-        return Words::tr("Python");
+        return LaneTexts::tr("Python");
     case WorkLook::Other:
         break;
     }
-    return Words::tr("Other");
+    return LaneTexts::tr("Other");
 }
 
 } // namespace
@@ -115,9 +115,9 @@ std::vector<Legend::Entry> workLegend(const Palette& palette, const LanesData& l
         if (lanes.marks().has(part))
             entries.push_back({ name, [colour = palette[role]](int) { return QBrush(colour); } });
     };
-    addMarks(MarkTrack::Part::Segments, Words::tr("Allocator: taken (up), given back (down)"),
+    addMarks(MarkTrack::Part::Segments, LaneTexts::tr("Allocator: taken (up), given back (down)"),
         Palette::Role::Reserved);
-    addMarks(MarkTrack::Part::OutOfMemories, Words::tr("Out of memory"), Palette::Role::Bad);
+    addMarks(MarkTrack::Part::OutOfMemories, LaneTexts::tr("Out of memory"), Palette::Role::Bad);
     return entries;
 }
 
@@ -126,16 +126,16 @@ namespace text {
 QString lane(const model::WorkLane& lane, const model::StringTable& strings)
 {
     if (lane.device && *lane.device < 0)
-        return Words::tr("a GPU"); // none was named yet where it was waited for
+        return LaneTexts::tr("a GPU"); // none was named yet where it was waited for
     if (lane.device && lane.stream < 0)
-        return Words::tr("GPU %1, all streams").arg(*lane.device);
+        return LaneTexts::tr("GPU %1, all streams").arg(*lane.device);
     if (lane.device)
-        return Words::tr("GPU %1, stream %2").arg(*lane.device).arg(lane.stream);
+        return LaneTexts::tr("GPU %1, stream %2").arg(*lane.device).arg(lane.stream);
     // The number, which tells threads apart, stands last, where it is not cut.
     const QString name = utf8(model::withoutThreadNumber(
         lane.threadName.valid() ? strings[lane.threadName] : std::string_view(lane.ownName)));
     if (name.isEmpty())
-        return Words::tr("thread %1").arg(lane.thread);
+        return LaneTexts::tr("thread %1").arg(lane.thread);
     const bool isNumbered = lane.thread > -(std::int64_t{ 1 } << 32); // else the file names it alone
     return isNumbered ? QStringLiteral("%1 %2").arg(name).arg(lane.thread) : name;
 }
@@ -149,7 +149,7 @@ QStringList workLines(const LanesData& lanes, std::uint32_t place)
 {
     const model::WorkSpan& span = lanes.work().spans[place];
     return { shortened(lanes.nameOf(place), 120),
-        Words::tr("%1, %2").arg(workKind(span.kind), duration(span.durationNs)),
+        LaneTexts::tr("%1, %2").arg(workKind(span.kind), duration(span.durationNs)),
         lane(lanes.work().lanes[span.lane], lanes.strings()) };
 }
 
@@ -161,17 +161,18 @@ void addKernel(WorkDetails& details, const model::KernelDetail& kernel)
         return QStringLiteral("%1 x %2 x %3").arg(of[0]).arg(of[1]).arg(of[2]);
     };
     if (kernel.grid[0] >= 0) {
-        details.recorded.emplace_back(Words::tr("grid"), triple(kernel.grid));
-        details.recorded.emplace_back(Words::tr("block"), triple(kernel.block));
+        details.recorded.emplace_back(LaneTexts::tr("grid"), triple(kernel.grid));
+        details.recorded.emplace_back(LaneTexts::tr("block"), triple(kernel.block));
     }
     if (kernel.registers >= 0)
-        details.recorded.emplace_back(Words::tr("registers"), Words::tr("%1 a thread").arg(kernel.registers));
+        details.recorded.emplace_back(
+            LaneTexts::tr("registers"), LaneTexts::tr("%1 a thread").arg(kernel.registers));
     if (kernel.sharedBytes >= 0)
         details.recorded.emplace_back(
-            Words::tr("shared"), Words::tr("%1 a block").arg(bytes(kernel.sharedBytes)));
+            LaneTexts::tr("shared"), LaneTexts::tr("%1 a block").arg(bytes(kernel.sharedBytes)));
     if (kernel.occupancyPercent >= 0)
-        details.recorded.emplace_back(
-            Words::tr("occupancy"), Words::tr("%1 %, estimated").arg(std::lround(kernel.occupancyPercent)));
+        details.recorded.emplace_back(LaneTexts::tr("occupancy"),
+            LaneTexts::tr("%1 %, estimated").arg(std::lround(kernel.occupancyPercent)));
 }
 
 void addOperator(WorkDetails& details, const model::OperatorDetail& called, const model::StringTable& strings)
@@ -180,11 +181,12 @@ void addOperator(WorkDetails& details, const model::OperatorDetail& called, cons
         if (text.valid() && !strings[text].empty())
             details.recorded.emplace_back(label, shortened(strings[text], 400));
     };
-    add(Words::tr("shapes"), called.shapes);
-    add(Words::tr("types"), called.types);
-    add(Words::tr("values"), called.values);
+    add(LaneTexts::tr("shapes"), called.shapes);
+    add(LaneTexts::tr("types"), called.types);
+    add(LaneTexts::tr("values"), called.values);
     if (called.sequence >= 0)
-        details.recorded.emplace_back(Words::tr("autograd"), Words::tr("number %1").arg(called.sequence));
+        details.recorded.emplace_back(
+            LaneTexts::tr("autograd"), LaneTexts::tr("number %1").arg(called.sequence));
 }
 
 } // namespace
@@ -210,9 +212,9 @@ void addCallers(WorkDetails& details, const LanesData& lanes, std::uint32_t piec
             = name.starts_with(kModulePrefix) ? name.substr(kModulePrefix.size()) : name;
         details.place.emplace_back(label, breakable(shortened(plain, 160)));
     };
-    add(Words::tr("operator"), callers.op);
-    add(Words::tr("forward"), callers.forward);
-    add(Words::tr("module"), callers.module);
+    add(LaneTexts::tr("operator"), callers.op);
+    add(LaneTexts::tr("forward"), callers.forward);
+    add(LaneTexts::tr("module"), callers.module);
     for (const std::uint32_t function : callers.functions)
         if (const auto place = pythonPlaceOf(lanes.nameOf(function)))
             details.frames.push_back({ utf8(place->file), utf8(place->function), place->line,
@@ -229,20 +231,21 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
     details.kind = workKind(span.kind);
     details.kind.replace(0, 1, details.kind.left(1).toUpper());
     details.title = breakable(shortened(lanes.nameOf(place), 400));
-    details.size.emplace_back(Words::tr("took"), duration(span.durationNs));
+    details.size.emplace_back(LaneTexts::tr("took"), duration(span.durationNs));
     details.life.emplace_back(
-        Words::tr("from"), Words::tr("%1 s").arg(seconds(lanes.tracks().beginOf(place))));
-    details.life.emplace_back(Words::tr("to"), Words::tr("%1 s").arg(seconds(lanes.tracks().endOf(place))));
-    details.place.emplace_back(Words::tr("on"), lane(work.lanes[span.lane], lanes.strings()));
+        LaneTexts::tr("from"), LaneTexts::tr("%1 s").arg(seconds(lanes.tracks().beginOf(place))));
+    details.life.emplace_back(
+        LaneTexts::tr("to"), LaneTexts::tr("%1 s").arg(seconds(lanes.tracks().endOf(place))));
+    details.place.emplace_back(LaneTexts::tr("on"), lane(work.lanes[span.lane], lanes.strings()));
     if (const auto partner = lanes.partnerOf(place)) {
         const bool isWork = model::isDeviceWork(span.kind);
         const std::uint32_t call = isWork ? *partner : place, launched = isWork ? place : *partner;
         const QString apart = duration(lanes.tracks().beginOf(launched) - lanes.tracks().beginOf(call));
         QString name = breakable(shortened(lanes.nameOf(*partner), 160));
         if (const std::int64_t others = lanes.launchedBy(place) - 1; others > 0) // a graph
-            name = Words::tr("%1 and %2 more").arg(name, text::count(others));
-        details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"), name);
-        details.life.emplace_back(isWork ? Words::tr("earlier by") : Words::tr("later by"), apart);
+            name = LaneTexts::tr("%1 and %2 more").arg(name, text::count(others));
+        details.life.emplace_back(isWork ? LaneTexts::tr("launched by") : LaneTexts::tr("launched"), name);
+        details.life.emplace_back(isWork ? LaneTexts::tr("earlier by") : LaneTexts::tr("later by"), apart);
     }
     addCallers(details, lanes, place);
     if (span.detail == model::WorkSpan::kNoWorkDetail)
@@ -252,9 +255,9 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
     const bool isCopy = span.kind == model::WorkKind::Copy || span.kind == model::WorkKind::Set;
     if (isCopy && span.detail < work.copies.size() && work.copies[span.detail].bytes >= 0) {
         const std::int64_t size = work.copies[span.detail].bytes;
-        details.size.emplace_back(Words::tr("bytes"), bytes(size));
+        details.size.emplace_back(LaneTexts::tr("bytes"), bytes(size));
         if (span.durationNs > 0)
-            details.size.emplace_back(Words::tr("a second"),
+            details.size.emplace_back(LaneTexts::tr("a second"),
                 bytes(static_cast<std::int64_t>(
                     static_cast<double>(size) * 1e9 / static_cast<double>(span.durationNs))));
     }

@@ -11,7 +11,7 @@ namespace {
 
 using model::Action;
 
-struct Words {
+struct MarkTexts {
     Q_DECLARE_TR_FUNCTIONS(Timeline)
 };
 
@@ -34,7 +34,7 @@ QString callOf(Action action)
 
 QString placeOf(const model::AllocatorMark& mark)
 {
-    return Words::tr("GPU %1").arg(mark.device);
+    return MarkTexts::tr("GPU %1").arg(mark.device);
 }
 
 } // namespace
@@ -42,36 +42,36 @@ QString placeOf(const model::AllocatorMark& mark)
 QString markTitle(const model::AllocatorMark& mark)
 {
     if (mark.isRead)
-        return mark.action == Action::SegmentAlloc ? Words::tr("Reserved memory had grown")
-                                                   : Words::tr("Reserved memory had shrunk");
+        return mark.action == Action::SegmentAlloc ? MarkTexts::tr("Reserved memory had grown")
+                                                   : MarkTexts::tr("Reserved memory had shrunk");
     switch (mark.action) {
     case Action::SegmentAlloc:
-        return Words::tr("Segment allocated");
+        return MarkTexts::tr("Segment allocated");
     case Action::SegmentFree:
-        return Words::tr("Segment freed");
+        return MarkTexts::tr("Segment freed");
     case Action::SegmentMap:
-        return Words::tr("Part of a segment mapped");
+        return MarkTexts::tr("Part of a segment mapped");
     case Action::SegmentUnmap:
-        return Words::tr("Part of a segment unmapped");
+        return MarkTexts::tr("Part of a segment unmapped");
     default:
-        return Words::tr("Out of memory");
+        return MarkTexts::tr("Out of memory");
     }
 }
 
 QStringList markLines(const model::AllocatorMark& mark, std::int64_t ns)
 {
-    QString first = Words::tr("%1: %2").arg(markTitle(mark), bytes(mark.bytes));
+    QString first = MarkTexts::tr("%1: %2").arg(markTitle(mark), bytes(mark.bytes));
     QString second = placeOf(mark);
     if (mark.isOutOfMemory()) {
-        first = Words::tr("Out of memory: %1 asked for").arg(bytes(mark.bytes));
+        first = MarkTexts::tr("Out of memory: %1 asked for").arg(bytes(mark.bytes));
         if (mark.freeBytes)
-            second = Words::tr("%1, %2 free").arg(second, bytes(*mark.freeBytes));
+            second = MarkTexts::tr("%1, %2 free").arg(second, bytes(*mark.freeBytes));
     } else if (mark.isRead) {
-        second = Words::tr("%1, as the profiler read it").arg(second);
+        second = MarkTexts::tr("%1, as the profiler read it").arg(second);
     } else {
-        second = Words::tr("%1, %2").arg(second, callOf(mark.action));
+        second = MarkTexts::tr("%1, %2").arg(second, callOf(mark.action));
     }
-    return { first, second, Words::tr("at %1 s").arg(seconds(ns)) };
+    return { first, second, MarkTexts::tr("at %1 s").arg(seconds(ns)) };
 }
 
 QStringList markLines(const MarkTrack& marks, const MarkGroup& group)
@@ -81,16 +81,16 @@ QStringList markLines(const MarkTrack& marks, const MarkGroup& group)
     const model::AllocatorMarkSums sums = marks.sumsOf(group);
     QStringList lines;
     if (sums.outOfMemories > 0)
-        lines += Words::tr("%1 times out of memory").arg(count(sums.outOfMemories));
+        lines += MarkTexts::tr("%1 times out of memory").arg(count(sums.outOfMemories));
     if (sums.taken > 0)
-        lines += Words::tr("%1 taken of the driver: %2")
-                     .arg(counted(sums.taken, Words::tr("1 time"), Words::tr("%1 times")),
+        lines += MarkTexts::tr("%1 taken of the driver: %2")
+                     .arg(counted(sums.taken, MarkTexts::tr("1 time"), MarkTexts::tr("%1 times")),
                          bytes(sums.takenBytes));
     if (sums.givenBack > 0)
-        lines += Words::tr("%1 given back: %2")
-                     .arg(counted(sums.givenBack, Words::tr("1 time"), Words::tr("%1 times")),
+        lines += MarkTexts::tr("%1 given back: %2")
+                     .arg(counted(sums.givenBack, MarkTexts::tr("1 time"), MarkTexts::tr("%1 times")),
                          bytes(sums.givenBackBytes));
-    lines += Words::tr("within %1, from %2 s on")
+    lines += MarkTexts::tr("within %1, from %2 s on")
                  .arg(duration(group.endNs - group.beginNs), seconds(group.beginNs));
     return lines;
 }
@@ -98,22 +98,22 @@ QStringList markLines(const MarkTrack& marks, const MarkGroup& group)
 WorkDetails markDetails(const model::AllocatorMark& mark, std::int64_t ns)
 {
     WorkDetails details;
-    details.kind = Words::tr("Allocator");
+    details.kind = MarkTexts::tr("Allocator");
     details.title = markTitle(mark);
-    details.size.emplace_back(mark.isOutOfMemory() ? Words::tr("asked for") : Words::tr("bytes"),
-        Words::tr("%1 (%2)").arg(bytes(mark.bytes), exactBytes(mark.bytes)));
+    details.size.emplace_back(mark.isOutOfMemory() ? MarkTexts::tr("asked for") : MarkTexts::tr("bytes"),
+        MarkTexts::tr("%1 (%2)").arg(bytes(mark.bytes), exactBytes(mark.bytes)));
     if (mark.freeBytes)
-        details.size.emplace_back(Words::tr("free then"),
-            Words::tr("%1 (%2)").arg(bytes(*mark.freeBytes), exactBytes(*mark.freeBytes)));
-    details.life.emplace_back(Words::tr("at"), Words::tr("%1 s").arg(seconds(ns)));
-    details.place.emplace_back(Words::tr("on"), placeOf(mark));
+        details.size.emplace_back(MarkTexts::tr("free then"),
+            MarkTexts::tr("%1 (%2)").arg(bytes(*mark.freeBytes), exactBytes(*mark.freeBytes)));
+    details.life.emplace_back(MarkTexts::tr("at"), MarkTexts::tr("%1 s").arg(seconds(ns)));
+    details.place.emplace_back(MarkTexts::tr("on"), placeOf(mark));
     if (mark.isRead)
-        details.recorded.emplace_back(Words::tr("read"),
-            Words::tr("by the profiler, when the next block came or went: of one segment or several"));
+        details.recorded.emplace_back(MarkTexts::tr("read"),
+            MarkTexts::tr("by the profiler, when the next block came or went: of one segment or several"));
     else if (const QString call = callOf(mark.action); !call.isEmpty())
-        details.recorded.emplace_back(Words::tr("call"), call);
+        details.recorded.emplace_back(MarkTexts::tr("call"), call);
     if (mark.event >= 0)
-        details.recorded.emplace_back(Words::tr("event"), count(mark.event));
+        details.recorded.emplace_back(MarkTexts::tr("event"), count(mark.event));
     return details;
 }
 

@@ -12,7 +12,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct RooflineTableTexts {
     Q_DECLARE_TR_FUNCTIONS(Roofline)
 };
 
@@ -65,8 +65,9 @@ public:
     {
         return roofline().rows[row].isKnown
             ? text::rooflineRow(figures(), row).join(QLatin1Char('\n'))
-            : Words::tr("What it costs is not known: it is no operator that is known here, or its sizes were "
-                        "not recorded");
+            : RooflineTableTexts::tr(
+                "What it costs is not known: it is no operator that is known here, or its sizes were "
+                "not recorded");
     }
     [[nodiscard]] Key sortKey(int column) const override
     {
@@ -96,21 +97,29 @@ private:
             return Column{ { title, tip, QString::fromLatin1(sample), false }, name };
         };
         return {
-            number(Words::tr("GPU"), Words::tr("Of what it launched itself"), "888.8 ms", "gpu_ns"),
+            number(RooflineTableTexts::tr("GPU"), RooflineTableTexts::tr("Of what it launched itself"),
+                "888.8 ms", "gpu_ns"),
             // Its sizes take what room there is.
-            { { Words::tr("Operator"), {}, QStringLiteral("aten::addmm [512]"), false, {}, true }, "name" },
-            number(Words::tr("Calls"), {}, "88,888", "calls"),
-            number(Words::tr("Computes"), Words::tr("FLOPs that were done, a second"), "888.8 TFLOP/s",
+            { { RooflineTableTexts::tr("Operator"), {}, QStringLiteral("aten::addmm [512]"), false, {},
+                  true },
+                "name" },
+            number(RooflineTableTexts::tr("Calls"), {}, "88,888", "calls"),
+            number(RooflineTableTexts::tr("Computes"),
+                RooflineTableTexts::tr("FLOPs that were done, a second"), "888.8 TFLOP/s",
                 "flops_per_second"),
-            number(Words::tr("Moves"),
-                Words::tr("Each operand and each result once, a second: more than the memory can where they "
-                          "lay in L2"),
+            number(RooflineTableTexts::tr("Moves"),
+                RooflineTableTexts::tr(
+                    "Each operand and each result once, a second: more than the memory can where they "
+                    "lay in L2"),
                 "88.88 TB/s", "bytes_per_second"),
-            number(Words::tr("Of roof"),
-                Words::tr("Time at the card's peaks, all bytes from memory, of the time that it took"),
+            number(RooflineTableTexts::tr("Of roof"),
+                RooflineTableTexts::tr(
+                    "Time at the card's peaks, all bytes from memory, of the time that it took"),
                 "888.8 %", "roof_ns"),
-            word(Words::tr("Limit"), Words::tr("What limits it at the card's peaks"), "not known", "bound"),
-            word(Words::tr("Type"), Words::tr("Of what is multiplied"), "BF16", "type"),
+            word(RooflineTableTexts::tr("Limit"),
+                RooflineTableTexts::tr("What limits it at the card's peaks"), "not known", "bound"),
+            word(RooflineTableTexts::tr("Type"), RooflineTableTexts::tr("Of what is multiplied"), "BF16",
+                "type"),
         };
     }
     [[nodiscard]] const model::Roofline& roofline() const { return figures().report.roofline; }

@@ -12,7 +12,7 @@ namespace strata::views::text {
 
 namespace {
 
-struct Words {
+struct RooflineTexts {
     Q_DECLARE_TR_FUNCTIONS(Roofline)
 };
 
@@ -61,35 +61,37 @@ QString costKind(model::CostKind kind)
 {
     switch (kind) {
     case model::CostKind::MatrixProduct:
-        return Words::tr("matrix product");
+        return RooflineTexts::tr("matrix product");
     case model::CostKind::Convolution:
-        return Words::tr("convolution");
+        return RooflineTexts::tr("convolution");
     case model::CostKind::Attention:
-        return Words::tr("attention");
+        return RooflineTexts::tr("attention");
     case model::CostKind::Elementwise:
-        return Words::tr("element by element");
+        return RooflineTexts::tr("element by element");
     case model::CostKind::Normalisation:
-        return Words::tr("normalisation");
+        return RooflineTexts::tr("normalisation");
     case model::CostKind::Reduction:
-        return Words::tr("reduction");
+        return RooflineTexts::tr("reduction");
     case model::CostKind::Gather:
-        return Words::tr("gather");
+        return RooflineTexts::tr("gather");
     case model::CostKind::Copy:
-        return Words::tr("copy");
+        return RooflineTexts::tr("copy");
     case model::CostKind::Optimiser:
-        return Words::tr("optimiser");
+        return RooflineTexts::tr("optimiser");
     case model::CostKind::View:
         break;
     }
-    return Words::tr("view");
+    return RooflineTexts::tr("view");
 }
 
 QString rooflineBound(const model::Roofline& roofline, const model::RooflineRow& row)
 {
     if (!row.isKnown)
-        return Words::tr("not known");
+        return RooflineTexts::tr("not known");
     const auto isCompute = roofline.isComputeBound(row);
-    return !isCompute ? QStringLiteral("–") : *isCompute ? Words::tr("compute") : Words::tr("memory");
+    return !isCompute ? QStringLiteral("–")
+        : *isCompute  ? RooflineTexts::tr("compute")
+                      : RooflineTexts::tr("memory");
 }
 
 QString rooflineName(const WorkFigures& figures, std::uint32_t row)
@@ -109,15 +111,16 @@ QStringList rooflineRow(const WorkFigures& figures, std::uint32_t row)
     const model::RooflineRow& shown = roofline.rows[row];
     const auto ns = static_cast<double>(shown.deviceNs);
     QStringList lines{ shortened(rooflineName(figures, row).toStdString(), kLongest),
-        Words::tr("%1 on the GPU in %2, %3")
-            .arg(duration(shown.deviceNs), counted(shown.calls, Words::tr("1 call"), Words::tr("%1 calls")),
+        RooflineTexts::tr("%1 on the GPU in %2, %3")
+            .arg(duration(shown.deviceNs),
+                counted(shown.calls, RooflineTexts::tr("1 call"), RooflineTexts::tr("%1 calls")),
                 costKind(shown.kind)) };
     if (shown.doneFlops > 0)
-        lines << Words::tr("%1 of %2, %3")
+        lines << RooflineTexts::tr("%1 of %2, %3")
                      .arg(flopRate(shown.flopRate()), numberType(shown.type), intensity(shown.intensity()));
-    lines << Words::tr("%1 of operands and results").arg(byteRate(shown.byteRate()));
+    lines << RooflineTexts::tr("%1 of operands and results").arg(byteRate(shown.byteRate()));
     if (roofline.card && ns > 0)
-        lines << Words::tr("%1 % of its roof; limited by %2")
+        lines << RooflineTexts::tr("%1 % of its roof; limited by %2")
                      .arg(100 * shown.roofNs / ns, 0, 'f', 1)
                      .arg(rooflineBound(roofline, shown));
     return lines;

@@ -9,7 +9,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct WorkStepsTexts {
     Q_DECLARE_TR_FUNCTIONS(WorkStepsTable)
 };
 
@@ -34,8 +34,8 @@ public:
         case ToMedian: {
             const auto more = model::shareAboveMedian(step, m_times);
             if (step.warmsUp || !more)
-                return noteCell(step.warmsUp ? Words::tr("warms up")
-                        : step.isEmpty       ? Words::tr("empty")
+                return noteCell(step.warmsUp ? WorkStepsTexts::tr("warms up")
+                        : step.isEmpty       ? WorkStepsTexts::tr("empty")
                                              : QStringLiteral("–"));
             return { QString::asprintf("%+.1f %%", 100 * *more), {} };
         }
@@ -65,23 +65,25 @@ private:
             = [](const QString& title, const QString& tip, const char* sample, const char* name) {
                   return Column{ { title, tip, QString::fromLatin1(sample), true }, name };
               };
-        return { { { Words::tr("At"), Words::tr("Since the first event"), QStringLiteral("888.888888"), true,
-                       QStringLiteral("s") },
+        return { { { WorkStepsTexts::tr("At"), WorkStepsTexts::tr("Since the first event"),
+                       QStringLiteral("888.888888"), true, QStringLiteral("s") },
                      "start_ns" },
-            number(Words::tr("Takes"), Words::tr("On the thread that steps"), "888.8 ms", "duration_ns"),
-            number(Words::tr("To median"),
-                Words::tr("Of the steps that do not warm up: by how much this one is longer"), "+8,888.8 %",
-                "above_median_ns"),
-            number(Words::tr("GPU busy"), Words::tr("With work of any stream, of the step"), "88.8 %",
-                "gpu_busy_ns"),
-            number(Words::tr("Data"), Words::tr("While a thread waits for its DataLoader"), "888.8 ms",
-                "loading_ns"),
-            number(
-                Words::tr("Compiling"), Words::tr("While torch.compile compiles"), "888.8 ms", "compile_ns"),
-            number(Words::tr("Tail"),
-                Words::tr("While collectives run alone behind the last kernel of its backward"), "888.8 ms",
-                "communication_tail_ns"),
-            { { Words::tr("Step"), {}, QStringLiteral("ProfilerStep#888"), false, {}, true }, "name" } };
+            number(WorkStepsTexts::tr("Takes"), WorkStepsTexts::tr("On the thread that steps"), "888.8 ms",
+                "duration_ns"),
+            number(WorkStepsTexts::tr("To median"),
+                WorkStepsTexts::tr("Of the steps that do not warm up: by how much this one is longer"),
+                "+8,888.8 %", "above_median_ns"),
+            number(WorkStepsTexts::tr("GPU busy"), WorkStepsTexts::tr("With work of any stream, of the step"),
+                "88.8 %", "gpu_busy_ns"),
+            number(WorkStepsTexts::tr("Data"), WorkStepsTexts::tr("While a thread waits for its DataLoader"),
+                "888.8 ms", "loading_ns"),
+            number(WorkStepsTexts::tr("Compiling"), WorkStepsTexts::tr("While torch.compile compiles"),
+                "888.8 ms", "compile_ns"),
+            number(WorkStepsTexts::tr("Tail"),
+                WorkStepsTexts::tr("While collectives run alone behind the last kernel of its backward"),
+                "888.8 ms", "communication_tail_ns"),
+            { { WorkStepsTexts::tr("Step"), {}, QStringLiteral("ProfilerStep#888"), false, {}, true },
+                "name" } };
     }
     [[nodiscard]] const model::ProfilerStep& at(std::uint32_t row) const
     {

@@ -19,7 +19,7 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct WorkTableTexts {
     Q_DECLARE_TR_FUNCTIONS(WorkTable)
 };
 
@@ -36,26 +36,31 @@ class WaitsTable final : public WorkTable {
 public:
     explicit WaitsTable(std::shared_ptr<const WorkFigures> figures)
         : WorkTable(
-            { { { Words::tr("Share"), Words::tr("Of the steps or the range, as the verdict above says"),
+            { { { WorkTableTexts::tr("Share"),
+                    WorkTableTexts::tr("Of the steps or the range, as the verdict above says"),
                     QStringLiteral("< 88.8 %"), true },
                   "share" },
-                { { Words::tr("Idle"), Words::tr("Added up"), kTime, true }, "ns" },
-                { { Words::tr("Before, Behind"),
-                      Words::tr("Of that before the first or behind the last work of the GPU"), kTime, true },
+                { { WorkTableTexts::tr("Idle"), WorkTableTexts::tr("Added up"), kTime, true }, "ns" },
+                { { WorkTableTexts::tr("Before, Behind"),
+                      WorkTableTexts::tr("Of that before the first or behind the last work of the GPU"),
+                      kTime, true },
                     "around_ns" },
-                { { Words::tr("While"), Words::tr("What the thread that launches next does meanwhile"),
+                { { WorkTableTexts::tr("While"),
+                      WorkTableTexts::tr("What the thread that launches next does meanwhile"),
                       QStringLiteral("the program asks the driver for memory or gives it back"), false },
                     "cause" },
-                { { Words::tr("Longest"), Words::tr("The longest stretch: Enter shows it"), kTime, true },
+                { { WorkTableTexts::tr("Longest"), WorkTableTexts::tr("The longest stretch: Enter shows it"),
+                      kTime, true },
                     "longest_ns" },
-                { { Words::tr("Foremost"),
-                      Words::tr("Of the idle time, in or behind what stands in the last column"), kTime,
-                      true },
+                { { WorkTableTexts::tr("Foremost"),
+                      WorkTableTexts::tr("Of the idle time, in or behind what stands in the last column"),
+                      kTime, true },
                     "most_ns" },
-                { { Words::tr("Stretches"), Words::tr("So many make that up"), kCalls, true },
+                { { WorkTableTexts::tr("Stretches"), WorkTableTexts::tr("So many make that up"), kCalls,
+                      true },
                     "most_stretches" },
-                { { Words::tr("In"),
-                      Words::tr(
+                { { WorkTableTexts::tr("In"),
+                      WorkTableTexts::tr(
                           "The operator, call or annotation that holds most of the idle time; behind it "
                           "where the program has waited for the GPU"),
                       QStringLiteral("aten::copy_"), false, {}, true },
@@ -89,7 +94,7 @@ public:
     }
     [[nodiscard]] QString tooltip(std::uint32_t row, int) const override
     {
-        return Words::tr("What would help: %1")
+        return WorkTableTexts::tr("What would help: %1")
             .arg(text::said(
                 model::waitRemedy(m_rows[row], timeOf(m_rows[row]), figures().report.waits.tellsOperators)));
     }
@@ -233,17 +238,17 @@ Column bytesColumn(const QString& title, const QString& tip, const char* name)
 /// Total and calls, and the mean, of any.
 template <class Sums> typename SumsTable<Sums>::Figure totalOf()
 {
-    return { column(Words::tr("Total"), {}, kTime, "total_ns"), Reads::Time,
+    return { column(WorkTableTexts::tr("Total"), {}, kTime, "total_ns"), Reads::Time,
         [](const Sums& row) { return std::optional(row.totalNs); } };
 }
 template <class Sums> typename SumsTable<Sums>::Figure meanOf()
 {
-    return { column(Words::tr("Mean"), {}, kTime, "mean_ns"), Reads::Time,
+    return { column(WorkTableTexts::tr("Mean"), {}, kTime, "mean_ns"), Reads::Time,
         [](const Sums& row) { return std::optional(row.meanNs()); } };
 }
 template <class Sums> typename SumsTable<Sums>::Figure callsOf()
 {
-    return { column(Words::tr("Calls"), {}, kCalls, "calls"), Reads::Count,
+    return { column(WorkTableTexts::tr("Calls"), {}, kCalls, "calls"), Reads::Count,
         [](const Sums& row) { return std::optional(row.calls); } };
 }
 
@@ -255,12 +260,12 @@ std::optional<std::int64_t> rounded(const std::optional<double>& number)
 /// Of what moves data.
 template <class Sums> typename SumsTable<Sums>::Figure bytesOf(const QString& tip)
 {
-    return { bytesColumn(Words::tr("Bytes"), tip, "bytes"), Reads::Bytes,
+    return { bytesColumn(WorkTableTexts::tr("Bytes"), tip, "bytes"), Reads::Bytes,
         [](const Sums& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } };
 }
 template <class Sums> typename SumsTable<Sums>::Figure bandwidthOf(const QString& tip)
 {
-    return { column(Words::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), "bytes_per_second"),
+    return { column(WorkTableTexts::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), "bytes_per_second"),
         Reads::ByteRate, [](const Sums& row) { return rounded(row.bytesPerSecond()); } };
 }
 
@@ -275,8 +280,8 @@ typename SumsTable<Sums>::Figure nameText(
 
 SumsTable<model::OperatorSums>::Figure shapesOf(const model::StringTable& strings)
 {
-    return { { { Words::tr("Shapes"), Words::tr("Of its inputs"), QStringLiteral("[4096,4096] [4096,4096]"),
-                   false, {}, true },
+    return { { { WorkTableTexts::tr("Shapes"), WorkTableTexts::tr("Of its inputs"),
+                   QStringLiteral("[4096,4096] [4096,4096]"), false, {}, true },
                  "shapes" },
         Reads::Text, {}, [&strings](const model::OperatorSums& row) {
             return row.shapes.valid() ? model::shapesText(strings[row.shapes]) : std::string();
@@ -297,20 +302,24 @@ Figures<model::OperatorSums> operatorFigures(
             [of](const Row& row) { return row.memory ? std::optional((*row.memory).*of) : std::nullopt; } };
     };
     const bool areApart = by == model::OperatorsBy::NameAndShapes;
-    Figures<Row> all{ time(Words::tr("Self"), Words::tr("On its thread, less what it calls"), "self_ns",
-                          &Row::selfNs),
-        time(Words::tr("Total"), Words::tr("On its thread, with what it calls"), "total_ns", &Row::totalNs),
-        time(Words::tr("GPU self"), Words::tr("Of what it launched itself"), "gpu_self_ns",
+    Figures<Row> all{ time(WorkTableTexts::tr("Self"),
+                          WorkTableTexts::tr("On its thread, less what it calls"), "self_ns", &Row::selfNs),
+        time(WorkTableTexts::tr("Total"), WorkTableTexts::tr("On its thread, with what it calls"), "total_ns",
+            &Row::totalNs),
+        time(WorkTableTexts::tr("GPU self"), WorkTableTexts::tr("Of what it launched itself"), "gpu_self_ns",
             &Row::deviceSelfNs),
-        time(Words::tr("GPU total"), Words::tr("Of what it and what it calls launched"), "gpu_total_ns",
-            &Row::deviceTotalNs),
+        time(WorkTableTexts::tr("GPU total"), WorkTableTexts::tr("Of what it and what it calls launched"),
+            "gpu_total_ns", &Row::deviceTotalNs),
         callsOf<Row>(),
-        bytes(Words::tr("Bytes self"), Words::tr("Of the GPU: allocated less freed, without what it calls"),
-            "gpu_self_bytes", &model::OperatorMemory::selfBytes),
-        bytes(Words::tr("Bytes total"), Words::tr("Of the GPU: allocated less freed, with what it calls"),
-            "gpu_total_bytes", &model::OperatorMemory::totalBytes),
-        bytes(Words::tr("Bytes peak"), Words::tr("Of the GPU: the most above its begin, within one call"),
-            "gpu_peak_bytes", &model::OperatorMemory::peakBytes),
+        bytes(WorkTableTexts::tr("Bytes self"),
+            WorkTableTexts::tr("Of the GPU: allocated less freed, without what it calls"), "gpu_self_bytes",
+            &model::OperatorMemory::selfBytes),
+        bytes(WorkTableTexts::tr("Bytes total"),
+            WorkTableTexts::tr("Of the GPU: allocated less freed, with what it calls"), "gpu_total_bytes",
+            &model::OperatorMemory::totalBytes),
+        bytes(WorkTableTexts::tr("Bytes peak"),
+            WorkTableTexts::tr("Of the GPU: the most above its begin, within one call"), "gpu_peak_bytes",
+            &model::OperatorMemory::peakBytes),
         nameText<Row>(what, strings, !areApart) };
     if (areApart)
         all.push_back(shapesOf(strings));
@@ -331,24 +340,27 @@ Figures<model::KernelSums> kernelFigures()
             [of](const Row& row) { return row.launch ? threeText((*row.launch).*of) : std::string(); } };
     };
     return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        { column(Words::tr("Occupancy"), Words::tr("As the profiler estimates it: the mean of its calls"),
+        { column(WorkTableTexts::tr("Occupancy"),
+              WorkTableTexts::tr("As the profiler estimates it: the mean of its calls"),
               QStringLiteral("100 %"), "occupancy_percent"),
             Reads::Percent, [](const Row& row) { return rounded(row.occupancyPercent); } },
-        launch(Words::tr("Grid"), Words::tr("Blocks of its commonest launch"), "grid",
+        launch(WorkTableTexts::tr("Grid"), WorkTableTexts::tr("Blocks of its commonest launch"), "grid",
             &model::KernelLaunch::grid),
-        launch(Words::tr("Block"), Words::tr("Threads of a block of its commonest launch"), "block",
-            &model::KernelLaunch::block) };
+        launch(WorkTableTexts::tr("Block"), WorkTableTexts::tr("Threads of a block of its commonest launch"),
+            "block", &model::KernelLaunch::block) };
 }
 
 Figures<model::CopySums> copyFigures()
 {
     using Row = model::CopySums;
-    return { totalOf<Row>(), bytesOf<Row>(Words::tr("Where all calls tell it")), callsOf<Row>(),
-        bandwidthOf<Row>(Words::tr("Bytes by the time that they took")),
-        { column(Words::tr("Under kernels"), Words::tr("While kernels computed on other streams of the GPU"),
-              kTime, "under_computation_ns"),
+    return { totalOf<Row>(), bytesOf<Row>(WorkTableTexts::tr("Where all calls tell it")), callsOf<Row>(),
+        bandwidthOf<Row>(WorkTableTexts::tr("Bytes by the time that they took")),
+        { column(WorkTableTexts::tr("Under kernels"),
+              WorkTableTexts::tr("While kernels computed on other streams of the GPU"), kTime,
+              "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
-        { column(Words::tr("Host memory"), Words::tr("From pageable memory a copy waits, and is slower"),
+        { column(WorkTableTexts::tr("Host memory"),
+              WorkTableTexts::tr("From pageable memory a copy waits, and is slower"),
               QStringLiteral("pageable"), "host_memory"),
             Reads::Text, {}, [](const Row& row) { return std::string(model::hostPagesWord(row.host)); } } };
 }
@@ -357,12 +369,15 @@ Figures<model::CollectiveSums> collectiveFigures()
 {
     using Row = model::CollectiveSums;
     return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        bytesOf<Row>(Words::tr("The larger of what the rank gives and gets, where all calls tell it")),
-        bandwidthOf<Row>(Words::tr("Bytes by the time that they took, waiting for other ranks included")),
-        { column(Words::tr("Under kernels"), Words::tr("While kernels computed on the GPU"), kTime,
-              "under_computation_ns"),
+        bytesOf<Row>(
+            WorkTableTexts::tr("The larger of what the rank gives and gets, where all calls tell it")),
+        bandwidthOf<Row>(
+            WorkTableTexts::tr("Bytes by the time that they took, waiting for other ranks included")),
+        { column(WorkTableTexts::tr("Under kernels"), WorkTableTexts::tr("While kernels computed on the GPU"),
+              kTime, "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
-        { column(Words::tr("Alone"), Words::tr("While no kernel computed on the GPU"), kTime, "exposed_ns"),
+        { column(WorkTableTexts::tr("Alone"), WorkTableTexts::tr("While no kernel computed on the GPU"),
+              kTime, "exposed_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.exposedNs()); } } };
 }
 
@@ -370,8 +385,8 @@ Figures<model::LoadingSums> loadingFigures()
 {
     using Row = model::LoadingSums;
     return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        { column(Words::tr("Of steps"), Words::tr("Of the time of all steps"), QStringLiteral("88.8 %"),
-              "share_of_steps"),
+        { column(WorkTableTexts::tr("Of steps"), WorkTableTexts::tr("Of the time of all steps"),
+              QStringLiteral("88.8 %"), "share_of_steps"),
             Reads::Text, {}, [](const Row& row) {
                 return row.shareOfSteps
                     ? QStringLiteral("%1 %").arg(100 * *row.shareOfSteps, 0, 'f', 1).toStdString()
@@ -398,20 +413,20 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     case Kind::Waits:
         return std::make_shared<const WaitsTable>(std::move(figures));
     case Kind::Operators:
-        return make(tables.operators, operatorFigures(Words::tr("Operator"), strings, figures->by));
+        return make(tables.operators, operatorFigures(WorkTableTexts::tr("Operator"), strings, figures->by));
     case Kind::Annotations:
-        return make(
-            tables.annotations, operatorFigures(Words::tr("Annotation"), strings, model::OperatorsBy::Name));
+        return make(tables.annotations,
+            operatorFigures(WorkTableTexts::tr("Annotation"), strings, model::OperatorsBy::Name));
     case Kind::Kernels:
-        return named(tables.kernels, kernelFigures(), Words::tr("Kernel"));
+        return named(tables.kernels, kernelFigures(), WorkTableTexts::tr("Kernel"));
     case Kind::Calls:
     case Kind::Synchronisations:
         return named(kind == Kind::Calls ? tables.calls : tables.synchronisations,
-            { totalOf<Call>(), meanOf<Call>(), callsOf<Call>() }, Words::tr("Call"));
+            { totalOf<Call>(), meanOf<Call>(), callsOf<Call>() }, WorkTableTexts::tr("Call"));
     case Kind::Collectives:
-        return named(tables.collectives, collectiveFigures(), Words::tr("Collective"));
+        return named(tables.collectives, collectiveFigures(), WorkTableTexts::tr("Collective"));
     case Kind::Loading:
-        return named(tables.loading, loadingFigures(), Words::tr("Wait"));
+        return named(tables.loading, loadingFigures(), WorkTableTexts::tr("Wait"));
     case Kind::Steps:
         return makeWorkStepsTable(std::move(figures));
     case Kind::Roofline:
@@ -419,7 +434,7 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     case Kind::Copies:
         break;
     }
-    return named(tables.copies, copyFigures(), Words::tr("Copy or set"));
+    return named(tables.copies, copyFigures(), WorkTableTexts::tr("Copy or set"));
 }
 
 } // namespace strata::views

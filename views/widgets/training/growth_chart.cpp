@@ -23,10 +23,10 @@ namespace strata::views {
 
 namespace {
 
-constexpr double kHeadroom = 1.08;
+constexpr double kGrowthHeadroom = 1.08;
 constexpr std::size_t kMostDots = 80; // more would touch
 constexpr int kTickWidth = 72, kTickHeight = 36; // between ticks, before scaling
-constexpr int kAreaAlpha = 48;
+constexpr int kGrowthAreaAlpha = 48;
 
 } // namespace
 
@@ -93,7 +93,7 @@ void GrowthChart::View::makeAxes()
     m_line->setBrush(ink);
     m_line->setMarkerSize(2.5);
     QColor under = ink;
-    under.setAlpha(kAreaAlpha);
+    under.setAlpha(kGrowthAreaAlpha);
     m_area->setPen(Qt::NoPen);
     m_area->setBrush(under);
 
@@ -123,7 +123,7 @@ void GrowthChart::View::makeAxes()
         chart()->removeAxis(axis);
         delete axis;
     }
-    const Span y{ 0, highest * kHeadroom };
+    const Span y{ 0, highest * kGrowthHeadroom };
     // Half a step at both ends: points do not stand on the frame.
     const Span x{ static_cast<double>(m_owner.m_series.firstStep) - 0.5,
         static_cast<double>(std::max(m_owner.m_series.lastStep, m_owner.m_series.firstStep)) + 0.5 };

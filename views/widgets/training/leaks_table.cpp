@@ -16,11 +16,11 @@ namespace strata::views {
 
 namespace {
 
-const QString kSizeSample = QStringLiteral("1,023");
-const QString kUnit = QStringLiteral("MiB");
+const QString kLeakSizeSample = QStringLiteral("1,023");
+const QString kLeakUnit = QStringLiteral("MiB");
 const QString kNothing = QStringLiteral("–");
 
-struct Words {
+struct LeaksTableTexts {
     Q_DECLARE_TR_FUNCTIONS(LeaksTable)
 };
 
@@ -32,10 +32,12 @@ QString blocksText(double blocks)
     for (int steps = 2; blocks < 1 && steps <= kFewSteps; ++steps) {
         const double times = std::round(blocks * steps);
         if (times >= 1 && times < steps && std::abs(times / steps - blocks) <= kNear * blocks)
-            return Words::tr("%1 in %2 steps").arg(text::count(std::llround(times)), text::count(steps));
+            return LeaksTableTexts::tr("%1 in %2 steps")
+                .arg(text::count(std::llround(times)), text::count(steps));
     }
     if (blocks < 1.0 / kFewSteps)
-        return Words::tr("1 in %1 steps").arg(text::count(std::llround(std::min(1 / blocks, 1e15))));
+        return LeaksTableTexts::tr("1 in %1 steps")
+            .arg(text::count(std::llround(std::min(1 / blocks, 1e15))));
     return QString::fromStdString(model::formatFigure(blocks));
 }
 
@@ -59,15 +61,15 @@ TableCell leakPlaceCell(const TrainingData& training, const model::LeakSite& sit
     if (site.stack.valid())
         return lineCell(training.trace->recording(), site.stack);
     if (!site.place)
-        return noteCell(Words::tr("the whole device"));
+        return noteCell(LeaksTableTexts::tr("the whole device"));
     QStringList parts;
     if (site.place->ordinal)
-        parts << Words::tr("allocation %1 of a step").arg(text::count(*site.place->ordinal));
+        parts << LeaksTableTexts::tr("allocation %1 of a step").arg(text::count(*site.place->ordinal));
     if (site.place->requestedBytes)
         parts << text::exactBytes(*site.place->requestedBytes);
     if (parts.isEmpty())
-        return noteCell(Words::tr("no stack recorded"));
-    return { parts.join(QStringLiteral(", ")), Words::tr("no stack recorded") };
+        return noteCell(LeaksTableTexts::tr("no stack recorded"));
+    return { parts.join(QStringLiteral(", ")), LeaksTableTexts::tr("no stack recorded") };
 }
 
 QString leakPlaceText(const TrainingData& training, const model::LeakSite& site)
@@ -85,7 +87,7 @@ LeaksTable::LeaksTable(std::shared_ptr<const TrainingData> training)
             "line" },
         { { tr("A step"),
               tr("Bytes that each step adds: allocated, or where the kind says so reserved or requested"),
-              kSizeSample, true, kUnit },
+              kLeakSizeSample, true, kLeakUnit },
             "bytes_per_step_allocated" },
         { { tr("Blocks"), tr("That each step adds"), tr("%1 in %2 steps").arg(8).arg(88), true },
             "blocks_per_step" },
@@ -189,7 +191,7 @@ SurvivorsTable::SurvivorsTable(std::shared_ptr<const TrainingData> training, std
         { { tr("From step"), tr("In which they were allocated"), QStringLiteral("88,888"), true }, "step" },
         { { tr("Blocks"), tr("That are alive after the last step"), QStringLiteral("8,888"), true },
             "blocks" },
-        { { tr("Allocated"), tr("As the allocator rounds it"), kSizeSample, true, kUnit },
+        { { tr("Allocated"), tr("As the allocator rounds it"), kLeakSizeSample, true, kLeakUnit },
             "allocated_bytes" },
     })
     , m_training(std::move(training))

@@ -24,10 +24,10 @@ namespace {
 
 // Before scaling.
 constexpr int kGutter = 64;
-constexpr int kNarrowest = 160, kPlot = 64, kPhases = 14, kGap = 8;
+constexpr int kNarrowestMultiple = 160, kPlot = 64, kPhases = 14, kGap = 8;
 constexpr std::size_t kMostCurves = 1'000; // that are kept
 constexpr int kMostColumns = 6'500; // in a frame, each of an area, a line and that of another step
-constexpr double kHeadroom = 1.06;
+constexpr double kMultiplesHeadroom = 1.06;
 
 } // namespace
 
@@ -49,7 +49,7 @@ QSize StepMultiples::sizeHint() const
 
 QSize StepMultiples::minimumSizeHint() const
 {
-    return { scaled(kGutter + kNarrowest, font()), scaled(kPlot, font()) };
+    return { scaled(kGutter + kNarrowestMultiple, font()), scaled(kPlot, font()) };
 }
 
 void StepMultiples::setFigures(std::shared_ptr<const StepFigures> figures)
@@ -109,9 +109,9 @@ StepMultiples::Measures StepMultiples::measures() const
     Measures of;
     of.gutter = s(kGutter);
     const int room = std::max(viewport()->width() - of.gutter, 1);
-    of.columns = std::max(room / s(kNarrowest), 1);
+    of.columns = std::max(room / s(kNarrowestMultiple), 1);
     if (of.columns > static_cast<int>(count()) && count() > 0) // a few steps get more room, not all of it
-        of.columns = std::max(static_cast<int>(count()), room / s(2 * kNarrowest));
+        of.columns = std::max(static_cast<int>(count()), room / s(2 * kNarrowestMultiple));
     of.columns = std::max(of.columns, 1);
     of.width = room / of.columns;
     of.plot = { 0, s(kGap), of.width - s(2 * kGap),
@@ -243,7 +243,7 @@ void StepMultiples::paintOn(QPainter& painter, bool vector)
         return;
     const Measures of = measures();
     const double ratio = devicePixelRatioF();
-    const YMapping y({ 0, std::max(static_cast<double>(m_figures->highestBytes), 1.0) * kHeadroom },
+    const YMapping y({ 0, std::max(static_cast<double>(m_figures->highestBytes), 1.0) * kMultiplesHeadroom },
         static_cast<int>(std::lround(of.plot.height() * ratio)));
     const int scrolled = verticalScrollBar()->value();
     const int firstLine = scrolled / of.height, lastLine = (scrolled + viewport()->height() - 1) / of.height;

@@ -17,13 +17,13 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
+struct StepTexts {
     Q_DECLARE_TR_FUNCTIONS(Steps)
 };
 
 constexpr std::array kInOrder{ model::Phase::Forward, model::Phase::Backward, model::Phase::Recompute,
     model::Phase::Optimizer, model::Phase::NoGrad };
-constexpr int kAreaAlpha = 48;
+constexpr int kStepAreaAlpha = 48;
 
 int thickness(double ratio)
 {
@@ -57,7 +57,7 @@ void paintStep(QPainter& painter, const StepLook& look, const QPoint& origin, co
 {
     QColor area = look.palette[Palette::Role::Requested];
     const QColor line = area;
-    area.setAlpha(kAreaAlpha);
+    area.setAlpha(kStepAreaAlpha);
     fill(painter, look, origin, areaSpans(curve.requested, y), area);
     if (other != nullptr)
         fill(painter, look, origin, curveSpans(other->requested, y, thickness(look.ratio)),
@@ -93,7 +93,7 @@ std::vector<Legend::Entry> stepLegend(
         entry.line = true;
         all.push_back(std::move(entry));
     };
-    ofLine(Words::tr("requested"), Palette::Role::Requested);
+    ofLine(StepTexts::tr("requested"), Palette::Role::Requested);
     if (!other.isEmpty())
         ofLine(other, Palette::Role::TextMuted);
     const auto ofPhase = [&](model::Phase phase) {

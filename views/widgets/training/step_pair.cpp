@@ -22,7 +22,7 @@ namespace strata::views {
 namespace {
 
 constexpr int kLeft = 72, kRight = 16, kTop = 10, kBand = 14, kBandGap = 8, kAxis = 24; // before scaling
-constexpr double kHeadroom = 1.06;
+constexpr double kPairHeadroom = 1.06;
 constexpr double kKeyStep = 0.01; // of the step, for an arrow key
 
 } // namespace
@@ -83,7 +83,7 @@ YMapping StepPair::yMapping() const
     for (const auto& row : { m_step, m_other })
         if (row)
             highest = std::max(highest, static_cast<double>(m_figures->rows[*row].peak.max));
-    return { { 0, highest * kHeadroom },
+    return { { 0, highest * kPairHeadroom },
         static_cast<int>(std::lround(std::max(plot().height(), 1) * devicePixelRatioF())) };
 }
 

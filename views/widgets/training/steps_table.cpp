@@ -12,8 +12,8 @@ namespace strata::views {
 namespace {
 
 const QString kEventSample = QStringLiteral("8,888,888");
-const QString kSizeSample = QStringLiteral("1,023");
-const QString kUnit = QStringLiteral("MiB");
+const QString kStepSizeSample = QStringLiteral("1,023");
+const QString kStepUnit = QStringLiteral("MiB");
 
 } // namespace
 
@@ -30,12 +30,13 @@ StepsTable::StepsTable(std::shared_ptr<const StepFigures> figures)
             "micro_steps" },
         { { tr("First"), tr("Its first event"), kEventSample, true }, "first_event" },
         { { tr("Last"), tr("Its last event"), kEventSample, true }, "last_event" },
-        { { tr("Peak"), tr("The highest that was requested within it"), kSizeSample, true, kUnit },
+        { { tr("Peak"), tr("The highest that was requested within it"), kStepSizeSample, true, kStepUnit },
             "requested_bytes_peak" },
         { { tr("At event"), tr("Where its peak is"), kEventSample, true }, "peak_event" },
-        { { tr("At end"), tr("Requested after its last event"), kSizeSample, true, kUnit },
+        { { tr("At end"), tr("Requested after its last event"), kStepSizeSample, true, kStepUnit },
             "requested_bytes_end" },
-        { { tr("Reserved"), tr("After its last event"), kSizeSample, true, kUnit }, "reserved_bytes" },
+        { { tr("Reserved"), tr("After its last event"), kStepSizeSample, true, kStepUnit },
+            "reserved_bytes" },
     })
     , m_figures(std::move(figures))
 {

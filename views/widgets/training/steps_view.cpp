@@ -28,7 +28,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kNumberWidth = 64, kNarrowest = 160, kLowest = 96; // before scaling
+constexpr int kNumberWidth = 64, kNarrowestSteps = 160, kLowest = 96; // before scaling
 
 } // namespace
 
@@ -87,7 +87,7 @@ StepsView::StepsView(QWidget* parent)
     layout->addWidget(toolRow);
     layout->addWidget(m_legend);
     layout->addWidget(m_stack, 1);
-    setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font())); // all of it can be scrolled
+    setMinimumSize(scaled(kNarrowestSteps, font()), scaled(kLowest, font())); // all of it can be scrolled
     setFocusProxy(m_multiples);
 
     connect(m_modes, &Segmented::changed, this, &StepsView::showMode);

@@ -21,9 +21,9 @@ namespace strata::views {
 namespace {
 
 constexpr int kPeaks = 3;
-constexpr int kTop = 22, kAxis = 22, kGap = 8; // before scaling, as the others
+constexpr int kPeakTop = 22, kPeakAxis = 22, kPeakGap = 8; // before scaling, as the others
 constexpr int kLeastBar = 14, kMostBar = 20, kBetweenBars = 2, kBetweenPeaks = 12;
-constexpr double kHeadroom = 1.04;
+constexpr double kPeakHeadroom = 1.04;
 constexpr double kNextCard = 3; // a larger card is shown where it is at most so many times what is needed
 
 using Figure = std::int64_t model::PeakFigures::*;
@@ -127,7 +127,7 @@ void PeakChart::measure()
         end = std::max(end, bytes);
         m_lines.push_back(std::move(line));
     }
-    m_end = end * kHeadroom;
+    m_end = end * kPeakHeadroom;
     const QFontMetricsF body(font()), strong(bold(font()));
     for (int peak = 0; peak < kPeaks; ++peak) {
         m_left = std::max(m_left, qCeil(body.horizontalAdvance(nameOf(peak))));
@@ -139,7 +139,7 @@ void PeakChart::measure()
 QRect PeakChart::plot() const
 {
     const auto s = [this](int px) { return scaled(px, font()); };
-    return rect().adjusted(m_left + s(kGap), s(kTop), -(m_right + s(kGap)), -s(kAxis));
+    return rect().adjusted(m_left + s(kPeakGap), s(kPeakTop), -(m_right + s(kPeakGap)), -s(kPeakAxis));
 }
 
 double PeakChart::xOf(std::int64_t bytes) const
@@ -221,7 +221,7 @@ void PeakChart::paintLines(QPainter& painter) const
     const QFont small = sized(font(), kAxisPx);
     const QFontMetricsF metrics(small);
     painter.setFont(small);
-    const int height = scaled(kAxis, font()), top = scaled(kTop, font());
+    const int height = scaled(kPeakAxis, font()), top = scaled(kPeakTop, font());
     const int most = std::max(2, area.width() / std::max(1, scaled(90, font())));
     for (const Tick& tick : byteTicks({ 0, m_end }, most)) {
         const double x = std::round(xOf(static_cast<std::int64_t>(tick.value)));
@@ -237,7 +237,7 @@ void PeakChart::paintLines(QPainter& painter) const
     };
     std::vector<std::pair<double, double>> taken; // by names, from left to right
     const auto named = [&](double x, const QString& name, const QColor& colour) {
-        const double width = metrics.horizontalAdvance(name), gap = scaled(kGap, font());
+        const double width = metrics.horizontalAdvance(name), gap = scaled(kPeakGap, font());
         const double left = std::clamp(x - width / 2, 0.0, std::max(0.0, this->width() - width));
         if (std::ranges::any_of(taken, [&](const auto& other) {
                 return left < other.second + gap && other.first < left + width + gap;
@@ -289,7 +289,7 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
                 painter.fillRect(QRectF(std::round(x) - 1, middle - cap, 2, 2 * cap + 1), ink);
         }
     }
-    const double left = plot().right() + 1 + scaled(kGap, font());
+    const double left = plot().right() + 1 + scaled(kPeakGap, font());
     const auto figureAt = [&](const QRectF& beside, bool predicted, const QFont& with, const QColor& pen) {
         painter.setFont(with);
         painter.setPen(pen);
@@ -358,7 +358,7 @@ void PeakChart::changeEvent(QEvent* event)
 int PeakChart::greatestHeight() const
 {
     const int row = 2 * kMostBar + kBetweenBars, shown = kPeaks - m_first;
-    return scaled(kTop + kAxis + shown * (row + kBetweenPeaks), font());
+    return scaled(kPeakTop + kPeakAxis + shown * (row + kBetweenPeaks), font());
 }
 
 QSize PeakChart::sizeHint() const
@@ -370,7 +370,8 @@ QSize PeakChart::sizeHint() const
 QSize PeakChart::minimumSizeHint() const
 {
     const int row = 2 * kLeastBar + kBetweenBars, shown = kPeaks - m_first;
-    return { scaled(260, font()), scaled(kTop + kAxis + shown * row + shown * kBetweenPeaks, font()) };
+    return { scaled(260, font()),
+        scaled(kPeakTop + kPeakAxis + shown * row + shown * kBetweenPeaks, font()) };
 }
 
 } // namespace strata::views

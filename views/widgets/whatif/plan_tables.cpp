@@ -11,9 +11,9 @@ namespace strata::views {
 
 namespace {
 
-const QString kSizeSample = QStringLiteral("1,023");
-const QString kUnit = QStringLiteral("MiB");
-const QString kNothing = QStringLiteral("–");
+const QString kPlanSizeSample = QStringLiteral("1,023");
+const QString kPlanUnit = QStringLiteral("MiB");
+const QString kNoPlanFigure = QStringLiteral("–");
 
 QString shareText(double share)
 {
@@ -33,8 +33,8 @@ PlanModulesTable::PlanModulesTable(std::shared_ptr<const WhatIfPlan> plan)
               true },
             "module" },
         { { tr("Class"), {}, QStringLiteral("TransformerBlock"), false }, "class" },
-        { { tr("Keeps less"), tr("Between its forward and its backward, checkpointed alone"), kSizeSample,
-              true, kUnit },
+        { { tr("Keeps less"), tr("Between its forward and its backward, checkpointed alone"), kPlanSizeSample,
+              true, kPlanUnit },
             "saved_bytes" },
         { { tr("Computed again"), tr("Of the forward of a step"), QStringLiteral("100.0 %"), false },
             "recompute_share" },
@@ -86,7 +86,7 @@ TableCell PlanModulesTable::cell(std::uint32_t row, int column) const
     case Share:
         return noteCell(shareText(module(row).share));
     default:
-        return noteCell(figure(row, column) ? text::duration(module(row).recompute) : kNothing);
+        return noteCell(figure(row, column) ? text::duration(module(row).recompute) : kNoPlanFigure);
     }
 }
 
@@ -95,8 +95,8 @@ FitOptionsTable::FitOptionsTable(std::shared_ptr<const WhatIfPlan> plan)
         { { tr("With"), tr("What is another beside the changes at the left"),
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "changes" },
-        { { tr("Reserved peak"), tr("Likely"), kSizeSample, true, kUnit }, "reserved_bytes_peak" },
-        { { tr("At most"), tr("Its higher bound"), kSizeSample, true, kUnit }, "needed_bytes" },
+        { { tr("Reserved peak"), tr("Likely"), kPlanSizeSample, true, kPlanUnit }, "reserved_bytes_peak" },
+        { { tr("At most"), tr("Its higher bound"), kPlanSizeSample, true, kPlanUnit }, "needed_bytes" },
         { { tr("Computed again"), tr("Of the forward of a step"), QStringLiteral("100.0 %"), false },
             "recompute_share" },
         { { tr("Fits"), tr("Likely: by the likeliest sizes, and not by others of its bounds"),
@@ -146,12 +146,12 @@ TableCell FitOptionsTable::cell(std::uint32_t row, int column) const
         return { name.isEmpty() ? tr("nothing more") : name, {} };
     }
     case Share:
-        return noteCell(option(row).share > 0 ? shareText(option(row).share) : kNothing);
+        return noteCell(option(row).share > 0 ? shareText(option(row).share) : kNoPlanFigure);
     case Fits:
         return noteCell(option(row).fits ? tr("yes") : option(row).fitsLikely ? tr("likely") : tr("no"));
     default: {
         const auto bytes = figure(row, column);
-        return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+        return bytes ? bytesCell(*bytes) : noteCell(kNoPlanFigure);
     }
     }
 }

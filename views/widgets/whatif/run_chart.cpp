@@ -20,8 +20,8 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kTop = 18, kAxis = 20, kGap = 8; // before scaling
-constexpr double kHeadroom = 1.06;
+constexpr int kRunTop = 18, kRunAxis = 20, kRunGap = 8; // before scaling
+constexpr double kRunHeadroom = 1.06;
 constexpr double kFarCapacity = 2.5; // times the highest curve: further up it is said, not drawn
 constexpr std::int64_t kSeen = 200; // a layer that is never a part so large of the peak is not seen
 constexpr int kTicksEvery = 56, kEventsEvery = 120;
@@ -114,7 +114,7 @@ void RunChart::measure()
             m_curves->hasReserved ? static_cast<double>(column.predictedReserved) : 0 });
     if (m_capacityBytes && static_cast<double>(*m_capacityBytes) <= m_end * kFarCapacity)
         m_end = std::max(m_end, static_cast<double>(*m_capacityBytes));
-    m_end *= kHeadroom;
+    m_end *= kRunHeadroom;
     const QFontMetricsF small(sized(font(), kAxisPx));
     for (const Tick& tick : byteTicks({ 0, m_end }, 5))
         m_left = std::max(m_left, qCeil(small.horizontalAdvance(tick.label)));
@@ -123,7 +123,7 @@ void RunChart::measure()
 QRect RunChart::plot() const
 {
     const auto s = [this](int px) { return scaled(px, font()); };
-    return rect().adjusted(m_left + s(kGap), s(kTop), -1, -s(kAxis));
+    return rect().adjusted(m_left + s(kRunGap), s(kRunTop), -1, -s(kRunAxis));
 }
 
 double RunChart::xOf(std::size_t column) const
@@ -168,7 +168,7 @@ void RunChart::paintAxes(QPainter& painter) const
         painter.drawText(QRectF(0, y - metrics.height() / 2, m_left, metrics.height()),
             Qt::AlignRight | Qt::AlignVCenter, tick.label);
     }
-    const int height = scaled(kAxis, font());
+    const int height = scaled(kRunAxis, font());
     const QString title = tr("events of the recording");
     const double titled = metrics.horizontalAdvance(title);
     painter.drawText(QRectF(area.right() - titled, area.bottom() + 1, titled + 1, height),
@@ -179,7 +179,7 @@ void RunChart::paintAxes(QPainter& painter) const
         const double x = area.left() + area.width() * tick.value / events;
         const double width = metrics.horizontalAdvance(tick.label);
         const double left = std::max<double>(area.left(), x - width / 2);
-        if (left + width + scaled(kGap, font()) < area.right() - titled)
+        if (left + width + scaled(kRunGap, font()) < area.right() - titled)
             painter.drawText(QRectF(left, area.bottom() + 1, width + 1, height),
                 Qt::AlignLeft | Qt::AlignVCenter, tick.label);
     }

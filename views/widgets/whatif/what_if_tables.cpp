@@ -13,10 +13,10 @@ namespace strata::views {
 
 namespace {
 
-const QString kSizeSample = QStringLiteral("1,023");
+const QString kWhatIfSizeSample = QStringLiteral("1,023");
 const QString kSignedSample = QStringLiteral("-1,023");
-const QString kUnit = QStringLiteral("MiB");
-const QString kNothing = QStringLiteral("–");
+const QString kWhatIfUnit = QStringLiteral("MiB");
+const QString kNoFigure = QStringLiteral("–");
 
 std::string wordOf(model::Fit fit)
 {
@@ -45,12 +45,12 @@ AlternativesTable::AlternativesTable(
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "change" },
         { { tr("Reserved peak"), tr("That it would come to; where there are bounds alone, the higher one"),
-              kSizeSample, true, kUnit },
+              kWhatIfSizeSample, true, kWhatIfUnit },
             "reserved_bytes_peak" },
         { { tr("Saved"),
               isOnTop ? tr("Of the reserved peak that what is asked comes to")
                       : tr("Of the reserved peak that was recorded"),
-              kSizeSample, true, tr("MiB more") },
+              kWhatIfSizeSample, true, tr("MiB more") },
             "saved_bytes" },
         { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
               QStringLiteral("runs out of memory; an estimate, by recordings"), false },
@@ -104,7 +104,7 @@ TableCell AlternativesTable::cell(std::uint32_t row, int column) const
     }
     const auto bytes = figure(row, column);
     if (column != Saved || !isWorse)
-        return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+        return bytes ? bytesCell(*bytes) : noteCell(kNoFigure);
     TableCell cell = bytesCell(-*bytes);
     cell.note = tr("%1 more").arg(cell.note);
     return cell;
@@ -126,16 +126,17 @@ PeaksTable::PeaksTable(PeakPicture picture)
               tr("Requested: what the program asked for. Allocated: rounded. Reserved: all segments"),
               QStringLiteral("requested"), false, {}, true },
             "peak" },
-        { { tr("Recorded"), tr("What it was"), kSizeSample, true, kUnit }, "recorded_bytes" },
-        { { tr("Predicted"), tr("What it would be; none: there are bounds alone"), kSizeSample, true, kUnit },
+        { { tr("Recorded"), tr("What it was"), kWhatIfSizeSample, true, kWhatIfUnit }, "recorded_bytes" },
+        { { tr("Predicted"), tr("What it would be; none: there are bounds alone"), kWhatIfSizeSample, true,
+              kWhatIfUnit },
             "predicted_bytes" },
         { { tr("At least"), tr("Between these it lies: what is not decided goes one way, or the other"),
-              kSizeSample, true, kUnit },
+              kWhatIfSizeSample, true, kWhatIfUnit },
             "least_bytes" },
         { { tr("At most"), tr("Between these it lies: what is not decided goes one way, or the other"),
-              kSizeSample, true, kUnit },
+              kWhatIfSizeSample, true, kWhatIfUnit },
             "most_bytes" },
-        { { tr("More"), tr("Than was recorded; below zero: less"), kSignedSample, true, kUnit },
+        { { tr("More"), tr("Than was recorded; below zero: less"), kSignedSample, true, kWhatIfUnit },
             "more_bytes" },
     })
     , m_picture(picture)
@@ -178,16 +179,17 @@ TableCell PeaksTable::cell(std::uint32_t row, int column) const
     if (column == Peak)
         return { row == 0 ? tr("requested") : row == 1 ? tr("allocated") : tr("reserved"), {} };
     const auto bytes = figure(row, column);
-    return bytes ? signedCell(*bytes) : noteCell(kNothing);
+    return bytes ? signedCell(*bytes) : noteCell(kNoFigure);
 }
 
 FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
     : PlainTable({
         { { tr("Card"), tr("Of the catalogue"), QStringLiteral("RTX PRO 6000 Blackwell"), false, {}, true },
             "name" },
-        { { tr("Memory"), tr("That PyTorch sees of it"), kSizeSample, true, kUnit }, "capacity_bytes" },
+        { { tr("Memory"), tr("That PyTorch sees of it"), kWhatIfSizeSample, true, kWhatIfUnit },
+            "capacity_bytes" },
         { { tr("Left over"), tr("Of it, once the reserved peak is taken; below zero: what is missing"),
-              kSignedSample, true, kUnit },
+              kSignedSample, true, kWhatIfUnit },
             "margin_bytes" },
         { { tr("Fits"),
               tr("Tight: as PyTorch counts it does, but CUDA itself may need what is left. Not known: a "
@@ -242,8 +244,8 @@ RulesTable::RulesTable(std::vector<model::RuleUse> uses)
             "rule" },
         { { tr("Blocks"), tr("That it was true of"), QStringLiteral("88,888"), true }, "blocks" },
         { { tr("Recorded bytes"),
-              tr("Of all of them, as they were recorded: of blocks one after the other, too"), kSizeSample,
-              true, kUnit },
+              tr("Of all of them, as they were recorded: of blocks one after the other, too"),
+              kWhatIfSizeSample, true, kWhatIfUnit },
             "bytes" },
     })
     , m_uses(std::move(uses))

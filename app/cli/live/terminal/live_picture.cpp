@@ -25,7 +25,6 @@ using model::LinkState;
 
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kBehindEvents = 1000; ///< fewer are on their way
 
 std::optional<std::int64_t> known(std::int64_t figure)

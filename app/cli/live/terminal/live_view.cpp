@@ -17,7 +17,6 @@ using model::EventIndex;
 
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 /// What a picture may show; 0: all of it.
 constexpr std::array<std::int64_t, 9> kWindows{ 0, 7200 * kSecondNs, 1800 * kSecondNs, 600 * kSecondNs,
     180 * kSecondNs, 60 * kSecondNs, 20 * kSecondNs, 5 * kSecondNs, kSecondNs };

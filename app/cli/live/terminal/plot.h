@@ -8,6 +8,8 @@
 
 namespace strata::cli {
 
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+
 /// Where a plot lies on a grid.
 struct PlotPlace {
     int row = 0, column = 0;

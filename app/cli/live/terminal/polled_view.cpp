@@ -17,7 +17,6 @@ namespace strata::cli {
 
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kMinuteNs = 60 * kSecondNs;
 
 } // namespace

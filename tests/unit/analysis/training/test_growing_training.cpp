@@ -47,13 +47,13 @@ void tellAtRandom(Recording& recording, std::mt19937& random)
     }
 }
 
-struct Found {
+struct FoundTraining {
     std::shared_ptr<const Session> session;
     const DeviceTrace* trace = nullptr;
     Categories categories;
 };
 
-Found look(const std::shared_ptr<const Session>& session, const Found* earlier)
+FoundTraining look(const std::shared_ptr<const Session>& session, const FoundTraining* earlier)
 {
     const DeviceTrace& trace = session->devices().front();
     const Clock clock(trace);
@@ -66,7 +66,7 @@ Found look(const std::shared_ptr<const Session>& session, const Found* earlier)
     return { session, &trace, Categories::of(trace, clock, steps, options).value() };
 }
 
-void expectSame(const Found& is, const Found& expected)
+void expectSame(const FoundTraining& is, const FoundTraining& expected)
 {
     const ListedTensors &a = is.categories.tensors(), &b = expected.categories.tensors();
     ASSERT_TRUE(std::ranges::equal(a.all(), b.all()));
@@ -83,7 +83,7 @@ int growInPieces(const Recording& whole, std::uint32_t seed)
     std::mt19937 random(seed);
     test::Feeder feeder(whole);
     feeder.addBase(0);
-    std::optional<Found> found;
+    std::optional<FoundTraining> found;
     int wentOn = 0;
     const std::int64_t late = random() % 3 == 0 ? random() % 40 : 0;
     for (bool more = true; more;) {
@@ -92,7 +92,7 @@ int growInPieces(const Recording& whole, std::uint32_t seed)
             feeder.addEnd(0);
         feeder.addEvents(0, random() % 100, late);
         const auto session = feeder.append();
-        Found next = look(session, found ? &*found : nullptr);
+        FoundTraining next = look(session, found ? &*found : nullptr);
         expectSame(next, look(session, nullptr));
         if (testing::Test::HasFatalFailure())
             return wentOn;

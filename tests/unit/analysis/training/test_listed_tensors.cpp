@@ -14,7 +14,7 @@ namespace strata::model {
 namespace {
 
 using Kind = wire::RoleKind;
-using Found = std::set<std::pair<BlockId, std::uint32_t>>; // block, row
+using ListedPairs = std::set<std::pair<BlockId, std::uint32_t>>; // block, row
 
 BlockId naiveBlockAt(const DeviceTrace& trace, std::uint64_t address, EventIndex after)
 {
@@ -29,11 +29,11 @@ BlockId naiveBlockAt(const DeviceTrace& trace, std::uint64_t address, EventIndex
     return {};
 }
 
-Found naive(const DeviceTrace& trace)
+ListedPairs naive(const DeviceTrace& trace)
 {
     const RoleListings::Rows& rows = RoleListings::of(trace.recording(), trace.device());
     std::map<std::tuple<Kind, StringId, StringId, std::uint32_t>, std::pair<std::uint32_t, bool>> standing;
-    Found found;
+    ListedPairs found;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
         const RoleListing& listing = rows[row];
         const auto place = [&](std::uint32_t at, bool& isThere) {
@@ -55,10 +55,10 @@ Found naive(const DeviceTrace& trace)
     return found;
 }
 
-Found indexed(const DeviceTrace& trace)
+ListedPairs indexed(const DeviceTrace& trace)
 {
     const ListedTensors tensors = ListedTensors::of(trace).value();
-    Found found;
+    ListedPairs found;
     for (const ListedTensors::Placed& placed : tensors.all())
         found.insert({ placed.block, placed.row });
     EXPECT_EQ(found.size(), tensors.all().size()) << "each tensor once in a block";

@@ -21,7 +21,7 @@ std::string valleys(const std::vector<std::int64_t>& curve, bool tail)
     return text;
 }
 
-std::string times(int count, std::string_view text)
+std::string repeatedText(int count, std::string_view text)
 {
     std::string all;
     for (int i = 0; i < count; ++i)
@@ -68,23 +68,23 @@ TEST(Valleys, LieBetweenTwoRises)
 
 TEST(Rhythm, EndsStepsWhereLivesRecur)
 {
-    EXPECT_EQ(ends("ppp" + times(5, "xfffffbbbbboz")),
-        "train pppxfffffbbbbbozx" + times(3, " | train fffffbbbbbozx") + " | train fffffbbbbboz")
+    EXPECT_EQ(ends("ppp" + repeatedText(5, "xfffffbbbbboz")),
+        "train pppxfffffbbbbbozx" + repeatedText(3, " | train fffffbbbbbozx") + " | train fffffbbbbboz")
         << "a batch that takes the place of the one before is as low as it gets";
 }
 
 TEST(Rhythm, EndsStepsOfAccumulationWhereGradientsGo)
 {
-    const std::string micro = times(4, "xfffffbbbbb");
-    const std::string step = "fffffbbbbb" + times(3, "xfffffbbbbb") + "oz";
-    EXPECT_EQ(ends("pppppppp" + times(6, micro + "oz")),
-        "train ppppppppx" + step + "x" + times(4, " | train " + step + "x") + " | train " + step);
+    const std::string micro = repeatedText(4, "xfffffbbbbb");
+    const std::string step = "fffffbbbbb" + repeatedText(3, "xfffffbbbbb") + "oz";
+    EXPECT_EQ(ends("pppppppp" + repeatedText(6, micro + "oz")),
+        "train ppppppppx" + step + "x" + repeatedText(4, " | train " + step + "x") + " | train " + step);
 }
 
 TEST(Rhythm, IsNoneOfFewAllocationsOrOfNothingThatRecurs)
 {
     EXPECT_EQ(ends("ppp xffbbz"), "");
-    EXPECT_EQ(ends(times(40, "p")), "");
+    EXPECT_EQ(ends(repeatedText(40, "p")), "");
 }
 
 TEST(PhaseGuess, HasAForwardMakeWhatABackwardTakes)
@@ -96,13 +96,13 @@ TEST(PhaseGuess, HasAForwardMakeWhatABackwardTakes)
 TEST(PhaseGuess, FindsEachForwardOfAnAccumulation)
 {
     const std::string micro = "xffffffffffbbbbbbbbbb";
-    EXPECT_EQ(guessed(times(10, "p") + micro + micro + times(10, "o") + "z", 10),
+    EXPECT_EQ(guessed(repeatedText(10, "p") + micro + micro + repeatedText(10, "o") + "z", 10),
         "train F:xfffffffff B:fbbbbbbbbbbx F:fffffffff B:fbbbbbbbbbb O:ooooooooooz\n");
 }
 
 TEST(PhaseGuess, TakesRangesOfOptimizers)
 {
-    const std::string states = times(6, "o"); // which live no longer than what a backward asks for
+    const std::string states = repeatedText(6, "o"); // which live no longer than what a backward asks for
     const std::string step = "xffffffbbbbbb";
     const std::string script = "pppppp" + step + "(" + states + ")z";
     EXPECT_EQ(guessed(script, 6, { .ranges = true }), "train -:x F:fffff B:fbbbbbb O:ooooooz\n");

@@ -42,7 +42,7 @@ std::string cutsOf(std::string_view script, Told told)
     return found(script, told).cuts;
 }
 
-std::string times(int count, std::string_view text)
+std::string repeated(int count, std::string_view text)
 {
     std::string all;
     for (int i = 0; i < count; ++i)
@@ -99,10 +99,10 @@ TEST(TrainingSteps, FollowMarksThatNameAStep)
 
 TEST(TrainingSteps, ComeAndGoInARhythm)
 {
-    const std::string script = "pppp" + times(12, "xffffffbbbbbboz");
+    const std::string script = "pppp" + repeated(12, "xffffffbbbbbboz");
     EXPECT_EQ(found(script, kNothing).evidence, "rhythm");
     EXPECT_EQ(cutsOf(script, kNothing),
-        "setup ppppx" + times(11, " | train ffffffbbbbbbozx") + " | train ffffffbbbbbboz")
+        "setup ppppx" + repeated(11, " | train ffffffbbbbbbozx") + " | train ffffffbbbbbboz")
         << "a batch that takes the place of the one before is as low as it gets: the step ends behind it";
 }
 
@@ -113,16 +113,16 @@ TEST(TrainingSteps, HoldAccumulationAsMicroSteps)
                                       "train x4 F:zxff B:bb F:xff B:bb F:xff B:bb F:xff B:bb O:o\n"
                                       "train x4 F:zxff B:bb F:xff B:bb F:xff B:bb F:xff B:bb O:o\n"
                                       "incomplete -:z\n";
-    const std::string micro = times(4, "xffbb");
-    const std::string script = "pp" + micro + "(so)@z" + times(2, micro + "(o)@z");
+    const std::string micro = repeated(4, "xffbb");
+    const std::string script = "pp" + micro + "(so)@z" + repeated(2, micro + "(o)@z");
     for (const Told told : { kRanges, kListings, kBits, kFrames })
         EXPECT_EQ(stepsOf(script, told), expected);
 }
 
 TEST(TrainingSteps, EndWhereMoreGradientsGoThanBehindEachBackward)
 {
-    const std::string micro = times(2, "xffbbgggw");
-    EXPECT_EQ(stepsOf("pp" + micro + "(s)z" + times(2, micro + "z"), kFrames),
+    const std::string micro = repeated(2, "xffbbgggw");
+    EXPECT_EQ(stepsOf("pp" + micro + "(s)z" + repeated(2, micro + "z"), kFrames),
         "setup -:pp\n"
         "train* x2 F:xff B:bbgggw F:xff B:bbgggw O:s\n"
         "train x2 F:zxff B:bbgggw F:xff B:bbggg\n"
@@ -152,7 +152,7 @@ TEST(TrainingSteps, OfAnOptimizerThatAsksForNothingEndWhereGradientsGo)
 {
     EXPECT_EQ(stepsOf("pp xffbbz xffbbz xffbbz", kBits),
         "setup -:pp\ntrain* F:xff B:bb\ntrain F:zxff B:bb\ntrain F:zxff B:bb\nincomplete -:z\n");
-    EXPECT_EQ(stepsOf("pp" + times(3, "xffbbxffbbz"), kBits),
+    EXPECT_EQ(stepsOf("pp" + repeated(3, "xffbbxffbbz"), kBits),
         "setup -:pp\ntrain* x2 F:xff B:bb F:xff B:bb\ntrain x2 F:zxff B:bb F:xff B:bb\n"
         "train x2 F:zxff B:bb F:xff B:bb\nincomplete -:z\n");
 }
@@ -181,7 +181,7 @@ TEST(TrainingSteps, OfAMetricBetweenThemAreOne)
 
 TEST(TrainingSteps, OfACriticAndAGeneratorEndWithTheOneWhoseTurnIsLast)
 {
-    const std::string script = "pp" + times(3, "xffbb[o]&z xffbb(o)@z");
+    const std::string script = "pp" + repeated(3, "xffbb[o]&z xffbb(o)@z");
     const std::string_view expected = "setup -:pp\n"
                                       "train* x2 F:xff B:bb O:oz F:xff B:bb O:o\n"
                                       "train x2 F:zxff B:bb O:oz F:xff B:bb O:o\n"
@@ -193,23 +193,23 @@ TEST(TrainingSteps, OfACriticAndAGeneratorEndWithTheOneWhoseTurnIsLast)
 
 TEST(TrainingSteps, OfOptimizersThatStepTogetherEndWithTheLast)
 {
-    EXPECT_EQ(stepsOf("pp" + times(2, "xffbb[o](o)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "xffbb[o](o)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:bb O:oo\ntrain F:zxff B:bb O:oo\nincomplete -:z\n");
 }
 
 TEST(TrainingSteps, OfClosuresEndWithTheOptimizersRange)
 {
-    EXPECT_EQ(stepsOf("pp" + times(2, "x(ffbbo ffbbo)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "x(ffbbo ffbbo)z"), kRanges),
         "setup -:pp\ntrain* x2 F:xff B:bb O:o F:ff B:bb O:o\ntrain x2 F:zxff B:bb O:o F:ff B:bb O:o\n"
         "incomplete -:z\n");
-    EXPECT_EQ(stepsOf("pp" + times(2, "x(ffbbo)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "x(ffbbo)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:bb O:o\ntrain F:zxff B:bb O:o\nincomplete -:z\n")
         << "one forward, whose batch was drawn before";
 }
 
 TEST(TrainingSteps, OfAnOptimizerThatStepsWithinBackwardEndBehindIt)
 {
-    EXPECT_EQ(stepsOf("pp" + times(3, "xffb(a)b(a)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(3, "xffb(a)b(a)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:b O:a B:b O:a\ntrain F:zxff B:b O:a B:b O:a\n"
         "train F:zxff B:b O:a B:b O:a\nincomplete -:z\n");
 }
@@ -248,19 +248,19 @@ TEST(TrainingSteps, HoldNoCheckpointThatIsSaved)
 
 TEST(TrainingSteps, TellRecomputingFromBackward)
 {
-    EXPECT_EQ(stepsOf("pp" + times(2, "xff brb (o)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "xff brb (o)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:b R:r B:b O:o\ntrain F:zxff B:b R:r B:b O:o\nincomplete -:z\n");
-    EXPECT_EQ(stepsOf("pp" + times(2, "xff bqbb (o)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "xff bqbb (o)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:b R:q B:bb O:o\ntrain F:zxff B:b R:q B:bb O:o\nincomplete -:z\n")
         << "some of the backward keeps no graph: a forward again";
-    EXPECT_EQ(stepsOf("pp" + times(2, "xffqff bbbbb (o)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "xffqff bbbbb (o)z"), kRanges),
         "setup -:pp\ntrain* F:xff B:q F:ff B:bbbbb O:o\ntrain F:zxff B:q F:ff B:bbbbb O:o\nincomplete -:z\n")
         << "a gradient penalty: a backward that is a part of the forward";
 }
 
 TEST(TrainingSteps, GiveTheGradientOfALossToItsBackward)
 {
-    EXPECT_EQ(stepsOf("pp" + times(2, "xffll bbbb (o)z"), kRanges),
+    EXPECT_EQ(stepsOf("pp" + repeated(2, "xffll bbbb (o)z"), kRanges),
         "setup -:pp\ntrain* F:xffl B:lbbbb O:o\ntrain F:zxffl B:lbbbb O:o\nincomplete -:z\n");
 }
 
@@ -272,7 +272,7 @@ TEST(TrainingSteps, ClipGradientsBeforeTheOptimizer)
 
 TEST(TrainingSteps, EndBehindTheStatesThatAnOptimizerMakes)
 {
-    EXPECT_EQ(stepsOf("pp xffbbsuuuz" + times(2, "xffbbuuuz"), kBits),
+    EXPECT_EQ(stepsOf("pp xffbbsuuuz" + repeated(2, "xffbbuuuz"), kBits),
         "setup -:pp\ntrain* F:xff B:bb O:suuu\ntrain F:zxff B:bb O:uuu\ntrain F:zxff B:bb O:uuu\nincomplete "
         "-:z\n");
 }
@@ -316,9 +316,9 @@ TEST(TrainingSteps, OfTheOnlyForwardBeginInAModuleOrWithTheLongestRun)
 
 TEST(TrainingSteps, OfForwardsAloneAreForwards)
 {
-    const std::string forward = "x" + times(20, "f") + "t";
+    const std::string forward = "x" + repeated(20, "f") + "t";
     const std::string expected = " | forward " + forward;
-    EXPECT_EQ(cutsOf("pp" + times(3, forward), kBits), "setup pp" + times(3, expected));
+    EXPECT_EQ(cutsOf("pp" + repeated(3, forward), kBits), "setup pp" + repeated(3, expected));
 }
 
 } // namespace strata::model

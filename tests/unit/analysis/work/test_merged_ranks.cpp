@@ -12,9 +12,9 @@ namespace strata::model {
 namespace {
 
 /// A rank whose every step ends with a collective: what names, numbers and details a trace may have.
-class Trace {
+class MergedRank {
 public:
-    Trace(std::int64_t rank, int device, std::int64_t clockNs, bool reduces = true)
+    MergedRank(std::int64_t rank, int device, std::int64_t clockNs, bool reduces = true)
         : m_clockNs(clockNs)
     {
         (void)m_strings.intern("text " + std::to_string(rank)); // so that ids of the same name differ
@@ -79,14 +79,14 @@ MergedRanks merged(const std::vector<RankTrace>& traces)
 
 TEST(MergedRanks, KeepEveryPieceOnTheFirstOnesClock)
 {
-    const Trace first(0, 0, 0), second(1, 0, 5'000'000);
+    const MergedRank first(0, 0, 0), second(1, 0, 5'000'000);
     const MergedRanks all = merged({ second.told(), first.told() });
     EXPECT_TRUE(all.unplaced.empty());
     EXPECT_EQ(all.laterNs, 0);
     const std::size_t rows = first.work().spans.size();
     ASSERT_EQ(all.work.spans.size(), 2 * rows);
     for (std::size_t i = 0; i < 2 * rows; ++i) {
-        const Trace& from = i < rows ? first : second;
+        const MergedRank& from = i < rows ? first : second;
         const WorkSpan &was = from.work().spans[i % rows], &is = all.work.spans[i];
         SCOPED_TRACE(i);
         EXPECT_EQ(is.startNs, first.work().spans[i % rows].startNs);
@@ -119,7 +119,7 @@ TEST(MergedRanks, KeepEveryPieceOnTheFirstOnesClock)
 
 TEST(MergedRanks, LinkNobodysWorkToAnotherRank)
 {
-    const Trace first(0, 0, 0), second(1, 0, 0);
+    const MergedRank first(0, 0, 0), second(1, 0, 0);
     const MergedRanks all = merged({ first.told(), second.told() });
     std::map<std::uint32_t, std::set<std::int64_t>> processes;
     std::map<std::uint32_t, int> pieces;
@@ -138,7 +138,7 @@ TEST(MergedRanks, LinkNobodysWorkToAnotherRank)
 
 TEST(MergedRanks, NameRanksAndTheirDevices)
 {
-    const Trace first(3, 0, 0), second(6, 0, 0);
+    const MergedRank first(3, 0, 0), second(6, 0, 0);
     const MergedRanks all = merged({ first.told(), second.told() });
     const auto words = [&](LaneIndex lane) {
         const WorkLane& of = all.work.lanes[lane];
@@ -159,7 +159,7 @@ TEST(MergedRanks, NameRanksAndTheirDevices)
 
 TEST(MergedRanks, SayWhoseClockNobodyKnows)
 {
-    const Trace first(0, 0, 0), second(1, 0, 7'000, false);
+    const MergedRank first(0, 0, 0), second(1, 0, 7'000, false);
     const MergedRanks all = merged({ first.told(), second.told() });
     EXPECT_EQ(all.unplaced, std::vector<std::int64_t>{ 1 });
     EXPECT_EQ(all.work.spans[first.work().spans.size()].startNs, 8'000) << "as its own trace has it";
@@ -167,8 +167,8 @@ TEST(MergedRanks, SayWhoseClockNobodyKnows)
 
 TEST(MergedRanks, BeginWithZeroAtTheEarliest)
 {
-    const Trace first(0, 0, 0), second(1, 0, 400);
-    Trace early(2, 0, 0);
+    const MergedRank first(0, 0, 0), second(1, 0, 400);
+    MergedRank early(2, 0, 0);
     const std::vector<RankTrace> traces{ first.told(), second.told(), early.told() };
     RankWork ranks = rankWorkOf(traces);
     ranks.clocks[2] = RankClock{ 5'000, 0, 3 }; // it began before the first one's clock

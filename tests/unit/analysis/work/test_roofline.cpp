@@ -15,7 +15,7 @@ namespace strata::model {
 namespace {
 
 /// A row of a trace; times in microseconds.
-std::string row(std::string_view category, std::string_view name, int begin, int length,
+std::string rooflineRow(std::string_view category, std::string_view name, int begin, int length,
     const std::string& arguments, bool isOnDevice = false)
 {
     return fmt::format(
@@ -25,7 +25,7 @@ std::string row(std::string_view category, std::string_view name, int begin, int
 
 std::string mm(int begin, int length, int rows = 1024)
 {
-    return row("cpu_op", "aten::mm", begin, length,
+    return rooflineRow("cpu_op", "aten::mm", begin, length,
         fmt::format(R"("Input Dims":[[{},1024],[1024,1024]],"Input type":["c10::BFloat16","c10::BFloat16"],)"
                     R"("Concrete Inputs":["",""],"Input Strides":[[1024,1],[1024,1]])",
             rows));
@@ -34,9 +34,10 @@ std::string mm(int begin, int length, int rows = 1024)
 std::string launched(int correlation, int callAt, int begin, int length, const char* name = "gemm",
     const char* category = "kernel")
 {
-    return row("cuda_runtime", "cudaLaunchKernel", callAt, 2, fmt::format(R"("correlation":{})", correlation))
+    return rooflineRow(
+               "cuda_runtime", "cudaLaunchKernel", callAt, 2, fmt::format(R"("correlation":{})", correlation))
         + ","
-        + row(category, name, begin, length,
+        + rooflineRow(category, name, begin, length,
             fmt::format(R"("device":0,"stream":7,"correlation":{})", correlation), true);
 }
 
@@ -62,9 +63,9 @@ protected:
         m_work = m_recording->parts.find<Work>();
         return rooflineOfAll(*m_work, m_recording->strings, range);
     }
-    [[nodiscard]] std::string_view nameOf(const RooflineRow& row) const
+    [[nodiscard]] std::string_view nameOf(const RooflineRow& rooflineRow) const
     {
-        return m_recording->strings[row.name];
+        return m_recording->strings[rooflineRow.name];
     }
 
     std::unique_ptr<Recording> m_recording;
@@ -79,8 +80,8 @@ TEST_F(RooflineTest, ChargesKernelsToTheOperatorThatLaunchedThemAlone)
 {
     // aten::linear calls aten::mm, which launches; the kernel of aten::fuse has no known cost.
     const Roofline found
-        = of(row("cpu_op", "aten::linear", 0, 100, R"("Input Dims":[[1]],"Input type":["float"])") + ","
-            + mm(10, 50) + "," + launched(1, 20, 100, 40) + "," + launched(2, 70, 140, 10, "bias") + ","
+        = of(rooflineRow("cpu_op", "aten::linear", 0, 100, R"("Input Dims":[[1]],"Input type":["float"])")
+            + "," + mm(10, 50) + "," + launched(1, 20, 100, 40) + "," + launched(2, 70, 140, 10, "bias") + ","
             + mm(200, 50) + "," + launched(3, 210, 300, 20) + "," + launched(4, 215, 320, 20) + ","
             + launched(5, 900, 910, 30, "graph") + ","
             + launched(6, 950, 960, 500, "Memcpy HtoD (Pinned -> Device)", "gpu_memcpy"));
@@ -131,10 +132,10 @@ TEST_F(RooflineTest, CountsCallsByWhenTheirWorkBegins)
 TEST_F(RooflineTest, SaysWhatItLacks)
 {
     EXPECT_EQ(of(mm(0, 50)).lack, RooflineLack::Work);
-    EXPECT_EQ(
-        of(row("cpu_op", "aten::mm", 0, 50, "") + "," + launched(1, 20, 100, 40)).lack, RooflineLack::Shapes);
-    EXPECT_EQ(of(row("cpu_op", "mine::op", 0, 50, R"("Input Dims":[[1]],"Input type":["float"])") + ","
-                  + launched(1, 20, 100, 40))
+    EXPECT_EQ(of(rooflineRow("cpu_op", "aten::mm", 0, 50, "") + "," + launched(1, 20, 100, 40)).lack,
+        RooflineLack::Shapes);
+    EXPECT_EQ(of(rooflineRow("cpu_op", "mine::op", 0, 50, R"("Input Dims":[[1]],"Input type":["float"])")
+                  + "," + launched(1, 20, 100, 40))
                   .lack,
         RooflineLack::Costs);
     const Roofline noCard = of(mm(0, 50) + "," + launched(1, 20, 100, 40), {}, "NVIDIA H100 PCIe");
@@ -173,7 +174,7 @@ TEST_F(RooflineTest, TakesADeviceThatIsNotDescribedForOneOfThoseThatAreAllAlike)
 TEST_F(RooflineTest, TellsTf32ByTheKernel)
 {
     const auto typeOf = [&](const char* kernel) {
-        return of(row("cpu_op", "aten::mm", 0, 50,
+        return of(rooflineRow("cpu_op", "aten::mm", 0, 50,
                       R"("Input Dims":[[64,64],[64,64]],"Input type":["float","float"])")
             + "," + launched(1, 20, 100, 40, kernel))
             .rows.at(0)

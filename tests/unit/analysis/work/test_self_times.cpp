@@ -35,7 +35,7 @@ Work workOf(const std::vector<Row>& rows)
 }
 
 /// By row of the work.
-std::vector<std::int64_t> timesOf(const Work& work)
+std::vector<std::int64_t> selfTimesIn(const Work& work)
 {
     const std::vector<std::uint32_t> nested = nestedCallsOf(work);
     const std::vector<std::int64_t> times = selfTimesOf(work, nested);
@@ -67,18 +67,18 @@ using Times = std::vector<std::int64_t>;
 TEST(SelfTimesTest, OfNestedRowsAreLessWhatTheyCall)
 {
     const WorkKind call = WorkKind::Runtime;
-    EXPECT_EQ(
-        timesOf(workOf({ { 0, 0, 100 }, { 0, 10, 40 }, { 0, 20, 30, call }, { 0, 50, 70 }, { 1, 0, 5 } })),
+    EXPECT_EQ(selfTimesIn(
+                  workOf({ { 0, 0, 100 }, { 0, 10, 40 }, { 0, 20, 30, call }, { 0, 50, 70 }, { 1, 0, 5 } })),
         (Times{ 50, 20, 10, 20, 5 }));
 }
 
 TEST(SelfTimesTest, OfRowsThatOverlapInPartTheLaterOneHasWhatTheyShare)
 {
-    EXPECT_EQ(timesOf(workOf({ { 0, 0, 100 }, { 0, 50, 150 } })), (Times{ 50, 100 }));
-    EXPECT_EQ(timesOf(workOf({ { 0, 0, 100 }, { 0, 50, 150 }, { 0, 120, 180 } })), (Times{ 50, 70, 60 }));
+    EXPECT_EQ(selfTimesIn(workOf({ { 0, 0, 100 }, { 0, 50, 150 } })), (Times{ 50, 100 }));
+    EXPECT_EQ(selfTimesIn(workOf({ { 0, 0, 100 }, { 0, 50, 150 }, { 0, 120, 180 } })), (Times{ 50, 70, 60 }));
     // The second has ended when the third does, and the first goes on.
-    EXPECT_EQ(timesOf(workOf({ { 0, 0, 100 }, { 0, 50, 60 }, { 0, 55, 95 } })), (Times{ 55, 5, 40 }));
-    EXPECT_EQ(timesOf(workOf({ { 0, 0, 100 }, { 0, 90, 130, WorkKind::Runtime } })), (Times{ 90, 40 }));
+    EXPECT_EQ(selfTimesIn(workOf({ { 0, 0, 100 }, { 0, 50, 60 }, { 0, 55, 95 } })), (Times{ 55, 5, 40 }));
+    EXPECT_EQ(selfTimesIn(workOf({ { 0, 0, 100 }, { 0, 90, 130, WorkKind::Runtime } })), (Times{ 90, 40 }));
 }
 
 TEST(SelfTimesTest, AddUpToTheUnionWhateverOverlaps)
@@ -93,7 +93,7 @@ TEST(SelfTimesTest, AddUpToTheUnionWhateverOverlaps)
                     draw() % 3 == 0 ? WorkKind::Runtime : WorkKind::Operator });
         }
         const Work work = workOf(rows);
-        EXPECT_EQ(timesOf(work), slowTimesOf(work)) << "round " << round;
+        EXPECT_EQ(selfTimesIn(work), slowTimesOf(work)) << "round " << round;
     }
 }
 

@@ -20,7 +20,7 @@ std::vector<ProfilerStep> stepsOf(const std::vector<std::int64_t>& ns)
     return steps;
 }
 
-StepTimes timesOf(const std::vector<std::int64_t>& ns)
+StepTimes timesOfSteps(const std::vector<std::int64_t>& ns)
 {
     std::vector<ProfilerStep> steps = stepsOf(ns);
     describeSteps(steps, {}, {});
@@ -28,9 +28,9 @@ StepTimes timesOf(const std::vector<std::int64_t>& ns)
 }
 
 /// A trace of one rank: steps, kernels, collectives.
-class Trace {
+class RankSteps {
 public:
-    Trace(std::int64_t rank, std::int64_t world)
+    RankSteps(std::int64_t rank, std::int64_t world)
     {
         m_work.rank = rank;
         m_work.ranks = world;
@@ -83,14 +83,14 @@ TEST(Spread, HasQuartilesThatAreValues)
 TEST(StepTimes, HaveWarmupApart)
 {
     EXPECT_FALSE(stepTimesOf({}));
-    const auto one = timesOf({ 70 });
+    const auto one = timesOfSteps({ 70 });
     EXPECT_EQ(one.warmups, 1);
     EXPECT_EQ(one.warmupNs, 70);
     EXPECT_EQ(one.steady, 0);
-    const auto usual = timesOf({ 11, 10, 12, 10, 30, 10 });
+    const auto usual = timesOfSteps({ 11, 10, 12, 10, 30, 10 });
     EXPECT_EQ(usual.warmups, 1) << "a slow one in the middle does not warm up";
     EXPECT_EQ(usual.steadyNs, (Spread{ 10, 10, 10, 12, 30 }));
-    const auto slow = timesOf({ 900, 40, 16, 10, 11, 10, 12, 10 });
+    const auto slow = timesOfSteps({ 900, 40, 16, 10, 11, 10, 12, 10 });
     EXPECT_EQ(slow.warmups, 3);
     EXPECT_EQ(slow.warmupNs, 956);
     EXPECT_EQ(slow.steady, 5);
@@ -117,7 +117,7 @@ TEST(StepTimes, OfAScheduleThatBeginsLaterWarmUpOnlyIfTheyAreLong)
 
 TEST(StepTimes, LeaveOutAnEmptyOneAtTheEnd)
 {
-    Trace trace(0, 1);
+    RankSteps trace(0, 1);
     for (const std::int64_t begin : { 0, 1000, 2000 })
         trace.step(begin, 400, begin + 1000);
     trace.step(3000, 10, 3020); // the device still works, but nothing is asked for
@@ -137,7 +137,7 @@ TEST(StepTimes, LeaveOutAnEmptyOneAtTheEnd)
 
 TEST(StepTimes, HaveCompilingAndLoadingApart)
 {
-    Trace trace(0, 1);
+    RankSteps trace(0, 1);
     for (const std::int64_t begin : { 0, 1000, 2000, 3000 })
         trace.step(begin, 400, begin + 1000);
     trace.add(WorkKind::Annotation, "_compile.compile_inner (dynamo_timed)", 0, 100, 600);
@@ -162,7 +162,7 @@ TEST(StepTimes, HaveCompilingAndLoadingApart)
 
 TEST(StepTimes, OfARangeTakeWarmupFromTheWholeRun)
 {
-    Trace trace(0, 1);
+    RankSteps trace(0, 1);
     for (const std::int64_t begin : { 0, 1000, 2000, 3000 })
         trace.step(begin, 400, begin + (begin == 3000 ? 1200 : 1000));
     const WorkReport report = workReportOf(trace.work(), trace.strings(), TimeSpan{ 1000, 4200 });
@@ -182,7 +182,7 @@ TEST(BackwardTail, IsWhatCollectivesTakeAloneBehindTheBackward)
 {
     // Of each step of 1,000: a kernel of the forward, one of the backward up to 500, collectives from 400 to
     // 550 and 560 to 700, the optimizer's kernel from 680 on; the device lags by 300, beyond the step's end.
-    Trace trace(0, 2);
+    RankSteps trace(0, 2);
     const auto launch
         = [&](std::int64_t at, std::int64_t begin, std::int64_t end, LaneIndex stream, const char* name) {
               trace.add(WorkKind::Runtime, "cudaLaunchKernel", 0, at, at + 2);
@@ -210,14 +210,14 @@ TEST(BackwardTail, IsWhatCollectivesTakeAloneBehindTheBackward)
     EXPECT_EQ(times->tailed, 2) << "without the one that warms up";
     EXPECT_EQ(times->tailNs, (Spread{ 180, 180, 180, 180, 180 }));
 
-    Trace hidden(0, 1);
+    RankSteps hidden(0, 1);
     hidden.step(0, 400, 1000);
     EXPECT_FALSE(workReportOf(hidden.work(), hidden.strings()).steps[0].tailNs) << "no backward is known";
 }
 
 TEST(RankWork, TakesWaitingFromTheStep)
 {
-    Trace first(0, 4), second(1, 4);
+    RankSteps first(0, 4), second(1, 4);
     for (const std::int64_t begin : { 0, 1000, 2000, 3000 }) {
         first.step(begin, 400, begin + 1000);
         second.step(5'000'000 + begin, 900, 5'000'000 + begin + 1000);
@@ -249,7 +249,7 @@ TEST(RankWork, TakesWaitingFromTheStep)
 
 TEST(RankWork, ComparesWhatIsThere)
 {
-    Trace first(0, 2), second(1, 2);
+    RankSteps first(0, 2), second(1, 2);
     first.step(0, 400, 1000);
     const RankWork ranks = rankWorkOf(std::vector{ first.told(), second.told() });
     EXPECT_TRUE(ranks.steps.empty()) << "a rank without a step";

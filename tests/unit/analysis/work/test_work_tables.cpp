@@ -14,7 +14,7 @@ namespace strata::model {
 namespace {
 
 /// A row of a trace; times in microseconds.
-std::string row(std::string_view category, std::string_view name, int begin, int length,
+std::string tableRow(std::string_view category, std::string_view name, int begin, int length,
     const std::string& arguments = {}, int thread = 11)
 {
     return fmt::format(
@@ -25,7 +25,7 @@ std::string row(std::string_view category, std::string_view name, int begin, int
 std::string onDevice(std::string_view category, std::string_view name, int begin, int length, int stream,
     const std::string& more = {})
 {
-    return row(category, name, begin, length, fmt::format(R"("device":0,"stream":{}{})", stream, more));
+    return tableRow(category, name, begin, length, fmt::format(R"("device":0,"stream":{}{})", stream, more));
 }
 
 std::string memory(int time, int bytes, int thread = 11, int deviceType = 1)
@@ -73,8 +73,8 @@ protected:
 
 TEST_F(WorkTablesTest, ChargesMemoryToTheInnermostOperatorOfItsThread)
 {
-    const WorkTables tables = of({ row("cpu_op", "outer", 0, 100), row("cpu_op", "inner", 10, 40),
-        row("cpu_op", "other", 0, 100, {}, 12), row("cpu_op", "inner", 200, 10), memory(5, 100),
+    const WorkTables tables = of({ tableRow("cpu_op", "outer", 0, 100), tableRow("cpu_op", "inner", 10, 40),
+        tableRow("cpu_op", "other", 0, 100, {}, 12), tableRow("cpu_op", "inner", 200, 10), memory(5, 100),
         memory(10, 1000), memory(20, 500), memory(30, -1500), memory(50, 7), memory(99, -3),
         memory(100, 9000), memory(40, 64, 12), memory(205, 600), memory(20, 4096, 11, 0) });
     const OperatorSums& outer = named(tables.operators, "outer");
@@ -86,15 +86,16 @@ TEST_F(WorkTablesTest, ChargesMemoryToTheInnermostOperatorOfItsThread)
     EXPECT_EQ(inner.memory->selfBytes, 600);
     EXPECT_EQ(inner.memory->peakBytes, 1500) << "within one call, above its begin";
     EXPECT_EQ(named(tables.operators, "other").memory->peakBytes, 64);
-    EXPECT_FALSE(named(of({ row("cpu_op", "outer", 0, 100), memory(5, 9, 11, 0) }).operators, "outer").memory)
+    EXPECT_FALSE(
+        named(of({ tableRow("cpu_op", "outer", 0, 100), memory(5, 9, 11, 0) }).operators, "outer").memory)
         << "of the host alone nothing is told of a GPU";
 }
 
 TEST_F(WorkTablesTest, TakesOperatorsApartByShapesWhereAsked)
 {
-    const auto rows = { row("cpu_op", "mm", 0, 10, R"("Input Dims":[[2,2]])"),
-        row("cpu_op", "mm", 20, 30, R"("Input Dims":[[4,4]])"),
-        row("cpu_op", "mm", 60, 10, R"("Input Dims":[[2,2]])"), row("cpu_op", "mm", 80, 5) };
+    const auto rows = { tableRow("cpu_op", "mm", 0, 10, R"("Input Dims":[[2,2]])"),
+        tableRow("cpu_op", "mm", 20, 30, R"("Input Dims":[[4,4]])"),
+        tableRow("cpu_op", "mm", 60, 10, R"("Input Dims":[[2,2]])"), tableRow("cpu_op", "mm", 80, 5) };
     ASSERT_EQ(of(rows).operators.size(), 1u);
     const WorkTables tables = of(rows, OperatorsBy::NameAndShapes);
     ASSERT_EQ(tables.operators.size(), 3u);
@@ -111,11 +112,11 @@ TEST_F(WorkTablesTest, TellsTheCommonestLaunchAndTheMeanOccupancy)
         = of({ kernel(0, R"(,"grid":[9,1,1],"block":[64,1,1],"est. achieved occupancy %":10)"),
             kernel(10, R"(,"grid":[2,3,1],"block":[32,1,1],"est. achieved occupancy %":40)"),
             kernel(20, R"(,"grid":[2,3,1],"block":[32,1,1])"), onDevice("kernel", "bare", 30, 1, 7) });
-    const KernelSums& row = named(tables.kernels, "k");
-    EXPECT_EQ(row.occupancyPercent, 25.0);
-    ASSERT_TRUE(row.launch);
-    EXPECT_EQ(row.launch->grid, (std::array<std::int32_t, 3>{ 2, 3, 1 }));
-    EXPECT_EQ(row.launch->block, (std::array<std::int32_t, 3>{ 32, 1, 1 }));
+    const KernelSums& tableRow = named(tables.kernels, "k");
+    EXPECT_EQ(tableRow.occupancyPercent, 25.0);
+    ASSERT_TRUE(tableRow.launch);
+    EXPECT_EQ(tableRow.launch->grid, (std::array<std::int32_t, 3>{ 2, 3, 1 }));
+    EXPECT_EQ(tableRow.launch->block, (std::array<std::int32_t, 3>{ 32, 1, 1 }));
     EXPECT_FALSE(named(tables.kernels, "bare").launch);
     EXPECT_FALSE(named(tables.kernels, "bare").occupancyPercent);
 }
@@ -143,9 +144,10 @@ TEST_F(WorkTablesTest, CountsWhatRanBesideKernelsThatCompute)
 TEST_F(WorkTablesTest, TellsWaitsForTheDeviceAndForData)
 {
     const char* const load = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
-    const auto rows = { row("user_annotation", "ProfilerStep#1", 0, 100),
-        row("user_annotation", load, 10, 20), row("user_annotation", load, 90, 30),
-        row("cuda_runtime", "cudaDeviceSynchronize", 40, 5), row("cuda_runtime", "cudaLaunchKernel", 50, 5) };
+    const auto rows = { tableRow("user_annotation", "ProfilerStep#1", 0, 100),
+        tableRow("user_annotation", load, 10, 20), tableRow("user_annotation", load, 90, 30),
+        tableRow("cuda_runtime", "cudaDeviceSynchronize", 40, 5),
+        tableRow("cuda_runtime", "cudaLaunchKernel", 50, 5) };
     const WorkTables tables = of(rows);
     ASSERT_EQ(tables.loading.size(), 1u);
     EXPECT_EQ(tables.loading[0].totalNs, 50'000);
@@ -157,7 +159,7 @@ TEST_F(WorkTablesTest, TellsWaitsForTheDeviceAndForData)
     const WorkTables first = of(rows, OperatorsBy::Name, TimeSpan{ base, base + 50'000 });
     EXPECT_EQ(first.loading.at(0).totalNs, 20'000);
     EXPECT_EQ(first.loading.at(0).shareOfSteps, 0.4) << "of the part of the step in the range";
-    EXPECT_FALSE(of({ row("user_annotation", load, 10, 20) }).loading.at(0).shareOfSteps);
+    EXPECT_FALSE(of({ tableRow("user_annotation", load, 10, 20) }).loading.at(0).shareOfSteps);
 }
 
 TEST_F(WorkTablesTest, SumsWhatCollectivesMove)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/live/terminal/live_view.h"
 #include "app/cli/live/terminal/picture.h"
+#include "app/cli/live/terminal/plot.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/naive_trace.h"
 #include "tests/support/random_recording.h"
@@ -17,8 +18,7 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr GridSize kSize{ 24, 80 };
-constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr GridSize kLiveSize{ 24, 80 };
 const LiveView::Clock::time_point kNow{};
 
 std::shared_ptr<const model::Session> sessionOf(std::unique_ptr<model::Recording> recording)
@@ -67,7 +67,7 @@ TEST(LiveView, ColumnsHoldEveryValueOfTheirTime)
         LiveView view({});
         view.take(following(times[times.size() - 1]), session, kNow);
         view.showAll();
-        const Picture picture = view.picture(kSize, kNow);
+        const Picture picture = view.picture(kLiveSize, kNow);
         ASSERT_EQ(std::ssize(picture.columns), plotColumns(80));
         // Each event's value lies within the column of its time: no spike is lost.
         std::int64_t most = 0, mostDrawn = 0;
@@ -95,7 +95,7 @@ TEST(LiveView, SaysWhoAndWhatIsLive)
     LiveView view({});
     view.take(following(9 * kSecondNs, { { 0, 8, 2'000'000, 1'000'000, 8'000 } }),
         sessionOf(test::makeRecording(steady(8))), kNow);
-    const Picture picture = view.picture(kSize, kNow);
+    const Picture picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.name, "train.py");
     EXPECT_EQ(picture.process, 4711);
     EXPECT_EQ(picture.rank, 3);
@@ -123,7 +123,7 @@ TEST(LiveView, SaysWhoAndWhatIsLive)
     EXPECT_TRUE(picture.warnings.empty());
     EXPECT_TRUE(picture.verdict.empty());
     view.groupBy(model::Grouping::Size);
-    EXPECT_EQ(view.picture(kSize, kNow).lines.size(), 1u);
+    EXPECT_EQ(view.picture(kLiveSize, kNow).lines.size(), 1u);
 }
 
 TEST(LiveView, GoesBackInTimeAndToThePeak)
@@ -132,42 +132,42 @@ TEST(LiveView, GoesBackInTimeAndToThePeak)
         steady(100, 2, "free_completed 0x100000 1000 time=101000000000\nfree_completed 0x100400 1000\n")));
     LiveView view({});
     view.take(following(101 * kSecondNs), session, kNow);
-    EXPECT_EQ(view.picture(kSize, kNow).linesBytes, 98'000);
-    EXPECT_EQ(view.picture(kSize, kNow).end, "now");
+    EXPECT_EQ(view.picture(kLiveSize, kNow).linesBytes, 98'000);
+    EXPECT_EQ(view.picture(kLiveSize, kNow).end, "now");
     view.togglePeak();
-    Picture picture = view.picture(kSize, kNow);
+    Picture picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.linesBytes, 100'000);
     EXPECT_THAT(picture.linesTitle, HasSubstr("Live by line of code, at the peak, event 99 (99.000 s)"));
     EXPECT_EQ(picture.mode, "at the peak");
     EXPECT_TRUE(picture.peak && picture.instant == picture.peak);
     view.togglePeak();
     view.scroll(-0.5); // half of a minute
-    picture = view.picture(kSize, kNow);
+    picture = view.picture(kLiveSize, kNow);
     EXPECT_NEAR(static_cast<double>(picture.linesBytes), 70'000, 1'500);
     EXPECT_THAT(picture.mode, HasSubstr("back 30.0 s"));
     view.scroll(-100); // no further than the first event
-    picture = view.picture(kSize, kNow);
+    picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.linesBytes, 1'000);
     view.scroll(100);
-    EXPECT_EQ(view.picture(kSize, kNow).linesBytes, 98'000);
+    EXPECT_EQ(view.picture(kLiveSize, kNow).linesBytes, 98'000);
     view.toBegin();
-    EXPECT_NEAR(static_cast<double>(view.picture(kSize, kNow).linesBytes), 60'000, 1'500);
+    EXPECT_NEAR(static_cast<double>(view.picture(kLiveSize, kNow).linesBytes), 60'000, 1'500);
     view.toEnd();
-    EXPECT_EQ(view.picture(kSize, kNow).mode, "");
+    EXPECT_EQ(view.picture(kLiveSize, kNow).mode, "");
 }
 
 TEST(LiveView, APauseKeepsWhatIsShown)
 {
     LiveView view({});
     view.take(following(9 * kSecondNs), sessionOf(test::makeRecording(steady(8))), kNow);
-    (void)view.picture(kSize, kNow);
+    (void)view.picture(kLiveSize, kNow);
     view.togglePause();
     view.take(following(21 * kSecondNs), sessionOf(test::makeRecording(steady(20))), kNow);
-    Picture picture = view.picture(kSize, kNow);
+    Picture picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.linesBytes, 8'000);
     EXPECT_EQ(picture.mode, "paused, 12 events since");
     view.togglePause();
-    picture = view.picture(kSize, kNow);
+    picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.linesBytes, 20'000);
     EXPECT_EQ(picture.mode, "");
 }
@@ -178,7 +178,7 @@ TEST(LiveView, AnOutOfMemoryIsJudgedAsASummaryHasIt)
         steady(8, 0, "oom size=5000000 free=4096 time=9000000000 stack=g@attention.py:57\n")));
     LiveView view({});
     view.take(following(9 * kSecondNs), session, kNow);
-    Picture picture = view.picture(kSize, kNow);
+    Picture picture = view.picture(kLiveSize, kNow);
     EXPECT_TRUE(picture.verdictIsBad);
     EXPECT_THAT(picture.verdict,
         testing::StartsWith("Out of memory at event 8: attention.py:57 asked for 4.77 MiB, the driver had "
@@ -187,7 +187,7 @@ TEST(LiveView, AnOutOfMemoryIsJudgedAsASummaryHasIt)
     EXPECT_TRUE(picture.latest.front().isBad);
     ASSERT_TRUE(view.toJudge());
     view.setCause(0, 8, "too big");
-    picture = view.picture(kSize, kNow);
+    picture = view.picture(kLiveSize, kNow);
     EXPECT_THAT(picture.verdict, HasSubstr("4.00 KiB free. Why: too big. PyTorch had"));
     EXPECT_FALSE(view.toJudge());
 }
@@ -201,18 +201,18 @@ TEST(LiveView, SaysWhatIsMissing)
     status.missing = { { 0, 1'000 } };
     LiveView view({});
     view.take(status, session, kNow);
-    EXPECT_THAT(view.picture(kSize, kNow).warnings,
+    EXPECT_THAT(view.picture(kLiveSize, kNow).warnings,
         testing::ElementsAre(HasSubstr("joined late: 1,000 events came before what is shown")));
     status.sessions = 2;
     status.totals->devices[0].events = 10'000; // 8,992 of them are not there yet
     view.take(status, session, kNow);
-    EXPECT_THAT(view.picture(kSize, kNow).warnings,
+    EXPECT_THAT(view.picture(kLiveSize, kNow).warnings,
         testing::ElementsAre(HasSubstr("detail was dropped: 1,000 events"),
             HasSubstr("the picture is 8,992 events behind the process")));
     status.totals->devices[0].events = 1'008;
     status.thinned = 500;
     view.take(status, session, kNow);
-    EXPECT_THAT(view.picture(kSize, kNow).warnings,
+    EXPECT_THAT(view.picture(kLiveSize, kNow).warnings,
         testing::ElementsAre(
             HasSubstr("detail was dropped: 1,000 events"), "500 earlier events are kept as curves alone"));
     status.thinned = 0;
@@ -220,7 +220,7 @@ TEST(LiveView, SaysWhatIsMissing)
     status.why = model::say("the connection is gone");
     status.missing.clear();
     view.take(status, session, kNow);
-    const Picture picture = view.picture(kSize, kNow);
+    const Picture picture = view.picture(kLiveSize, kNow);
     EXPECT_EQ(picture.state, "reconnecting");
     EXPECT_FALSE(picture.stateIsGood);
     EXPECT_THAT(picture.warnings, testing::ElementsAre("the connection is gone"));
@@ -232,15 +232,15 @@ TEST(LiveView, ShowsThatThereIsNothingYet)
     LiveView view({ "/run/user/1/strata/5.sock", 0, 1 });
     LiveSession::Status status;
     view.take(status, nullptr, kNow);
-    EXPECT_EQ(view.picture(kSize, kNow).state, "connecting");
-    EXPECT_EQ(view.picture(kSize, kNow).name, "/run/user/1/strata/5.sock");
+    EXPECT_EQ(view.picture(kLiveSize, kNow).state, "connecting");
+    EXPECT_EQ(view.picture(kLiveSize, kNow).name, "/run/user/1/strata/5.sock");
     view.togglePeak();
     view.scroll(-1);
     view.toBegin();
     view.nextDevice();
     view.toOutOfMemory();
     view.take(following(9), nullptr, kNow);
-    EXPECT_THAT(view.picture(kSize, kNow).linesTitle, HasSubstr("Nothing has been allocated yet"));
+    EXPECT_THAT(view.picture(kLiveSize, kNow).linesTitle, HasSubstr("Nothing has been allocated yet"));
     EXPECT_EQ(view.suggestedName(), "train.py-4711.strata");
 }
 

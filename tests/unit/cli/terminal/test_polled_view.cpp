@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/live/terminal/polled_view.h"
 
+#include "app/cli/live/terminal/plot.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +12,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr GridSize kSize{ 24, 80 };
-constexpr std::int64_t kSecondNs = 1'000'000'000, kGiB = std::int64_t{ 1 } << 30;
+constexpr GridSize kPolledSize{ 24, 80 };
+constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
 
 model::LiveProcess process(std::vector<wire::DeviceTotals> devices)
 {
@@ -38,7 +40,7 @@ TEST(PolledView, ShowsWhatWasInUseWhen)
     view.take(process({ { 1, 0, 30 * kGiB } }), devices(), 10 * kSecondNs);
     view.take(process({ { 1, 0, 10 * kGiB } }), devices(), 20 * kSecondNs);
     view.take(process({ { 1, 0, -1 } }), devices(), 30 * kSecondNs); // the driver does not say
-    const Picture picture = view.picture(kSize, 39 * kSecondNs);
+    const Picture picture = view.picture(kPolledSize, 39 * kSecondNs);
     EXPECT_TRUE(picture.isPolled);
     EXPECT_EQ(picture.state, "polled");
     EXPECT_EQ(picture.device, "GPU 1: H100");
@@ -65,7 +67,7 @@ TEST(PolledView, AColumnHasTheLeastAndTheMostOfItsTime)
         most = std::max(most, bytes);
     }
     view.toggleAll();
-    const Picture picture = view.picture(kSize, 1000 * kSecondNs);
+    const Picture picture = view.picture(kPolledSize, 1000 * kSecondNs);
     std::int64_t drawnLeast = INT64_MAX, drawnMost = 0;
     for (const PlotColumn& column : picture.columns)
         if (column.reserved) {
@@ -75,14 +77,14 @@ TEST(PolledView, AColumnHasTheLeastAndTheMostOfItsTime)
     EXPECT_EQ(drawnLeast, least);
     EXPECT_EQ(drawnMost, most);
     view.toggleAll(); // the last minute
-    EXPECT_TRUE(view.picture(kSize, 1000 * kSecondNs).columns.front().reserved);
+    EXPECT_TRUE(view.picture(kPolledSize, 1000 * kSecondNs).columns.front().reserved);
 }
 
 TEST(PolledView, ListsWhoElseIsOnTheDevice)
 {
     PolledView view(process({}), {});
     view.take(process({ { 1, 0, 20 * kGiB } }), devices(), 0);
-    const Picture picture = view.picture(kSize, kSecondNs);
+    const Picture picture = view.picture(kPolledSize, kSecondNs);
     EXPECT_EQ(picture.linesTitle, "In use on GPU 1: 70.0 GiB of 80.0 GiB, by process");
     ASSERT_EQ(picture.lines.size(), 4u);
     EXPECT_THAT(picture.lines[0].label, HasSubstr("pid 4712"));
@@ -97,7 +99,7 @@ TEST(PolledView, KeepsThePictureOfAProcessThatIsGone)
     PolledView view(process({}), {});
     view.take(process({ { 1, 0, 20 * kGiB } }), devices(), 0);
     view.take(std::nullopt, {}, 5 * kSecondNs);
-    const Picture picture = view.picture(kSize, 100 * kSecondNs);
+    const Picture picture = view.picture(kPolledSize, 100 * kSecondNs);
     EXPECT_EQ(picture.state, "gone");
     EXPECT_EQ(picture.elapsedNs, 5 * kSecondNs);
     EXPECT_TRUE(picture.columns.front().reserved);
