@@ -120,7 +120,7 @@ private:
             all.device = chunk.device;
             all.hasTimes = chunk.hasTimes;
             for (std::size_t kind = 0; kind < kSparseKinds; ++kind)
-                for (SparseText text : chunk.sparse[kind]) {
+                for (wire::SparseText text : chunk.sparse[kind]) {
                     text.row += static_cast<std::uint32_t>(all.rows.size());
                     all.sparse[kind].push_back(text);
                 }
@@ -169,7 +169,7 @@ private:
             need(chunk.rows.back().stack, chunk.rows.back().stream, chunk.rows.back().pool);
         }
         for (std::size_t kind = 0; kind < kSparseKinds; ++kind)
-            for (SparseText text : device.events.sparse[kind])
+            for (wire::SparseText text : device.events.sparse[kind])
                 if (text.row >= device.told && text.row < end) {
                     needStrings(text.string + std::size_t{ 1 });
                     text.row -= static_cast<std::uint32_t>(device.told);
