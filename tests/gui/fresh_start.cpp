@@ -2,16 +2,19 @@
 #include "tests/gui/fresh_start.h"
 
 #include "tests/gui/qt_warnings.h"
+#include "views/base/job_count.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QCursor>
+#include <QDeadlineTimer>
 #include <QDir>
 #include <QPalette>
 #include <QPixmapCache>
 #include <QSettings>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QThread>
 #include <QThreadPool>
 #include <QToolTip>
 #include <QTranslator>
@@ -29,6 +32,7 @@ namespace strata::test {
 namespace {
 
 constexpr int kPatienceMs = 30'000;
+constexpr unsigned long kBetweenLooksUs = 500;
 
 /// Windows that Qt makes for itself and keeps.
 constexpr std::array kQtKeeps{
@@ -67,6 +71,25 @@ void finishDeletions()
 
 } // namespace
 
+bool jobsEnd()
+{
+    // The pool does not count threads that jobs have given back to it: both are asked.
+    const auto none
+        = [] { return views::jobsUnderWay() == 0 && QThreadPool::globalInstance()->waitForDone(0); };
+    const QDeadlineTimer patience(kPatienceMs);
+    for (;;) {
+        finishDeletions(); // windows that go drop their jobs
+        if (none()) {
+            finishDeletions(); // what the last job posted may start another
+            if (none())
+                return true;
+        }
+        if (patience.hasExpired())
+            return false;
+        QThread::usleep(kBetweenLooksUs);
+    }
+}
+
 FreshStart::FreshStart()
     : m_environment(environment())
     , m_folder(QDir::currentPath())
@@ -98,7 +121,7 @@ void FreshStart::OnTestEnd(const testing::TestInfo& /*info*/)
 {
     qInstallMessageHandler(failOnWarning);
     finishDeletions();
-    waitForJobs();
+    expectNoJobs();
     removeWindows();
     removeCursors();
     putBackLook();
@@ -107,12 +130,12 @@ void FreshStart::OnTestEnd(const testing::TestInfo& /*info*/)
     finishDeletions();
 }
 
-void FreshStart::waitForJobs()
+void FreshStart::expectNoJobs()
 {
-    QThreadPool* const pool = QThreadPool::globalInstance();
-    if (!pool->waitForDone(kPatienceMs))
-        ADD_FAILURE() << pool->activeThreadCount() << " jobs still run after the case";
-    finishDeletions(); // what the jobs have posted
+    if (!jobsEnd())
+        ADD_FAILURE() << "jobs outlive the case by more than " << kPatienceMs / 1000
+                      << " s: " << views::jobsUnderWay() << " of windows, "
+                      << QThreadPool::globalInstance()->activeThreadCount() << " threads of the pool";
 }
 
 void FreshStart::removeWindows()

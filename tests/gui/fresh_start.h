@@ -20,10 +20,14 @@ class QWidget;
 
 namespace strata::test {
 
+/// Waits until no job of a window runs or waits, handles what the jobs posted, and deletes what is to be deleted
+/// later. False if jobs still run after 30 s.
+[[nodiscard]] bool jobsEnd();
+
 /// Lets the cases of a window test program run in one process in any order. While this object lives, each case
 /// starts with empty settings and data folders and with the application as this object found it: environment,
 /// current folder, language, font, palette, style, clipboard, pointer. A case fails if a window, an override
-/// cursor or a job of the global thread pool outlives it.
+/// cursor or a job (for 30 s) outlives it.
 /// Make one after the QApplication and before RUN_ALL_TESTS(); GUI thread only.
 class FreshStart : public testing::EmptyTestEventListener {
 public:
@@ -37,7 +41,7 @@ public:
     void OnTestEnd(const testing::TestInfo& info) override;
 
 private:
-    static void waitForJobs();
+    static void expectNoJobs();
     static void removeWindows();
     static void removeCursors();
     void putBackLook() const;

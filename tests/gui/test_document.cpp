@@ -2,6 +2,7 @@
 #include "views/models/document.h"
 
 #include "tests/gui/eventually.h"
+#include "tests/gui/fresh_start.h"
 #include "tests/gui/full_pool.h"
 #include "views/style/palette.h"
 
@@ -79,7 +80,7 @@ TEST(Document, CancelsALoad)
     document.cancel();
     EXPECT_EQ(document.state(), Document::State::Empty);
     EXPECT_FALSE(document.working());
-    QTest::qWait(300);
+    ASSERT_TRUE(strata::test::jobsEnd());
     EXPECT_EQ(document.state(), Document::State::Empty) << "nothing of the cancelled load arrives later";
     document.open(training());
     EXPECT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
@@ -92,7 +93,7 @@ TEST(Document, OpeningAnotherFileWhileOneLoadsShowsTheOther)
     document.open(sample("gpt2_124m_bf16_oom_16gib.pickle.gz"));
     ASSERT_TRUE(eventually([&] { return document.device() != nullptr; }));
     EXPECT_EQ(document.device()->trace->eventCount(), 980);
-    QTest::qWait(300);
+    ASSERT_TRUE(strata::test::jobsEnd());
     EXPECT_EQ(document.device()->trace->eventCount(), 980);
 }
 

@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/base/job_queue.h"
 
+#include "views/base/job_count.h"
+
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <utility>
 
 namespace strata::views {
+
+namespace {
+
+std::atomic<int> g_jobs = 0;
+
+/// Counts as a job for as long as it is held.
+std::shared_ptr<void> countedJob()
+{
+    ++g_jobs;
+    return { nullptr, [](void*) { --g_jobs; } };
+}
+
+} // namespace
+
+int jobsUnderWay()
+{
+    return g_jobs;
+}
 
 /// What a queue shares with the threads that work for it. Outlives the queue for as long as a job of it runs.
 struct JobLine {
@@ -99,7 +120,8 @@ void JobQueue::start(Job job, Call ranOut)
         std::erase(m_wanted, late);
     m_wanted.push_back(task);
     if (first)
-        m_line->ways.run([task = std::move(task)]() mutable { work(std::move(task)); });
+        m_line->ways.run(
+            [task = std::move(task), counted = countedJob()]() mutable { work(std::move(task)); });
     announce();
 }
 

@@ -3,6 +3,7 @@
 #include "model/analysis/summary.h"
 #include "model/session/save.h"
 #include "resources/resources.h"
+#include "tests/gui/fresh_start.h"
 #include "tests/gui/shell/agreement_test.h"
 #include "tests/integration/run_strata.h"
 #include "views/contents/document_view.h"
@@ -256,7 +257,7 @@ TEST_F(OutlineView, OtherPagesSayThatLoadingWasCancelled)
     ASSERT_TRUE(test::until([&] { return m_document.state() == Document::State::Stopped; }));
     expectEverywhere("Loading was cancelled");
     EXPECT_FALSE(m_document.working());
-    QTest::qWait(200);
+    ASSERT_TRUE(test::jobsEnd());
     EXPECT_FALSE(m_document.session()) << "nothing of the cancelled load arrives later";
     const Page& summary = *m_view.findPage(QStringLiteral("summary"));
     ASSERT_TRUE(test::until([&] { return !summary.busy(); }));

@@ -3,6 +3,7 @@
 
 #include "model/base/units.h"
 #include "model/session/save.h"
+#include "tests/gui/fresh_start.h"
 #include "tests/gui/timeline/page_test.h"
 #include "tests/support/make_recording.h"
 #include "views/pages/timeline_page.h"
@@ -251,7 +252,7 @@ TEST_F(AddedMemoryTest, IsCancelled)
     m_page.memoryAdder().add(snapshot("snapshot.strata", ofTenSteps()));
     EXPECT_FALSE(m_page.memoryAdder().adding().isEmpty());
     m_page.memoryAdder().cancel();
-    QTest::qWait(100);
+    ASSERT_TRUE(test::jobsEnd());
     EXPECT_FALSE(m_page.memoryAdder().added());
     EXPECT_TRUE(line().isEmpty());
     EXPECT_EQ(shownAtEnd().allocatedMax, 40 * 1'048'576);

@@ -267,8 +267,10 @@ TEST_F(WhatIfConfirm, AConfirmationThatRunsIsTheOneThatIsShown)
     ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "train" } }));
     ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
     m_page.setBelow(WhatIfPage::Confirm);
-    confirm().job().setProgram(
-        fakeStrata(m_folder, "sleep 2\necho 'strata: begins' >&2\ntrap '' INT\nsleep 600\n"));
+    const QString go = m_folder.filePath(QStringLiteral("go"));
+    confirm().job().setProgram(fakeStrata(m_folder,
+        "until test -e '" + go.toUtf8()
+            + "'; do sleep 0.02; done\necho 'strata: begins' >&2\ntrap '' INT\nsleep 600\n"));
     const QString line = confirm().lineText();
     confirm().agreeButton().click();
     ASSERT_TRUE(confirm().running());
@@ -277,6 +279,8 @@ TEST_F(WhatIfConfirm, AConfirmationThatRunsIsTheOneThatIsShown)
     EXPECT_FALSE(confirm().command().isEnabled());
     m_page.setScenario({}); // what is asked is another
     EXPECT_EQ(confirm().lineText(), line);
+    QFile file(go);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     ASSERT_TRUE(
         QTest::qWaitFor([&] { return confirm().stateText() == QStringLiteral("Running: begins"); }, 20'000));
     EXPECT_TRUE(confirm().runButton().isEnabled());
