@@ -2,6 +2,8 @@
 #pragma once
 
 #include "views/widgets/legend.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/table_header.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -69,6 +71,19 @@ protected:
             updateGeometry();
         }
         return isHandled;
+    }
+};
+
+/// A table with room for two whole rows, whatever the font.
+class AnswerTable : public PlainTableView {
+public:
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        constexpr int kRows = 2;
+        const QSize least = PlainTableView::minimumSizeHint();
+        const int height = header()->sizeHint().height() + kRows * rowHeight()
+            + horizontalScrollBar()->sizeHint().height() + 2 * frameWidth();
+        return { least.width(), std::max(least.height(), height) };
     }
 };
 

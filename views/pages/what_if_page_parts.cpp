@@ -112,7 +112,7 @@ QWidget* WhatIfPage::makeAnswer()
     const QString names[] = { tr("One more change each, and what it comes to"), tr("Peaks"),
         tr("Cards of the catalogue"), tr("What became of blocks") };
     for (const QString& name : names) {
-        auto* table = new PlainTableView;
+        auto* table = new AnswerTable;
         table->setAccessibleName(name);
         m_tables->addWidget(table);
     }

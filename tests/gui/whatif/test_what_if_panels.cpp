@@ -158,7 +158,7 @@ TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
     EXPECT_TRUE(m_page.chart().isReservedAlone());
     EXPECT_TRUE(m_page.chart().bar(0, false).isNull());
     EXPECT_GT(m_page.chart().bar(2, false).width(), 0);
-    EXPECT_GE(m_page.table(WhatIfPage::Alternatives).height(), 100);
+    EXPECT_GE(m_page.table(WhatIfPage::Alternatives).fullyVisibleRows(), 2); // whatever the font
     for (WhatIfCard* card : m_page.cards())
         card->setOpen(true);
     for (int below = WhatIfPage::Alternatives; below <= WhatIfPage::Confirm; ++below) {
