@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced by ./run and ./test: lets the compiler cache serve every checkout of the project on this machine.
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
-export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CCACHE_MAXSIZE=10G CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # quietly WHAT COMMAND...: runs it, shows its output only if it fails.
 quietly() {

@@ -15,8 +15,6 @@ constexpr std::size_t kPlacedBetweenStops = std::size_t{ 1 } << 13;
 constexpr std::size_t kNarrow = std::size_t{ 1 } << 16;
 constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
 
-} // namespace
-
 struct PlaceKey {
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
@@ -32,6 +30,8 @@ struct PlaceHash {
 
     std::size_t operator()(const PlaceKey& key) const { return XXH3_64bits_withSeed(&key, sizeof key, seed); }
 };
+
+} // namespace
 
 class BlockPlaces::Known : public boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> { };
 

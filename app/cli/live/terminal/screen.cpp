@@ -29,12 +29,6 @@
 
 namespace strata::cli {
 
-/// How curses writes an ink.
-struct InkLook {
-    attr_t attributes = A_NORMAL;
-    short colours = 0; // pair
-};
-
 namespace {
 
 constexpr int kEscapeMs = 100; // how long the rest of a key may be on its way
@@ -89,6 +83,11 @@ void keepRestore()
     all.copy(g_restore.data(), g_restoreBytes);
 }
 
+struct Look {
+    attr_t attributes = A_NORMAL;
+    short colours = 0; // pair
+};
+
 bool isColourWanted()
 {
     const char* const none = std::getenv("NO_COLOR");
@@ -100,7 +99,7 @@ bool isColourWanted()
 struct Screen::Curses {
     SCREEN* screen = nullptr;
     int wake = -1;
-    std::array<InkLook, kInks> looks;
+    std::array<Look, kInks> looks;
     std::array<struct sigaction, kAsking.size()> askingBefore{};
     std::array<struct sigaction, kKilling.size()> killingBefore{};
     std::vector<cchar_t> row;
@@ -172,7 +171,7 @@ Screen::~Screen()
 void Screen::chooseInks()
 {
     auto& looks = m_curses->looks;
-    const auto look = [&](Ink ink) -> InkLook& { return looks[static_cast<std::size_t>(ink)]; };
+    const auto look = [&](Ink ink) -> Look& { return looks[static_cast<std::size_t>(ink)]; };
     look(Ink::Strong).attributes = A_BOLD;
     look(Ink::Faint).attributes = A_DIM;
     look(Ink::Bar).attributes = A_REVERSE;
@@ -226,7 +225,7 @@ void Screen::show(const Grid& grid)
             const Cell& cell = grid.at(y, x);
             if (cell.character == U'\0')
                 continue; // of the wide one before it
-            const InkLook& look = m_curses->looks[static_cast<std::size_t>(cell.ink)];
+            const Look& look = m_curses->looks[static_cast<std::size_t>(cell.ink)];
             const wchar_t text[]{ static_cast<wchar_t>(cell.character), L'\0' };
             cchar_t one{};
             setcchar(&one, text, look.attributes, look.colours, nullptr);
