@@ -50,6 +50,8 @@ bool Theme::eventFilter(QObject* watched, QEvent* event)
 void Theme::apply()
 {
     m_applying = true;
+    // Where one style sheet replaces another, Qt polishes each widget once for each of its ancestors.
+    m_application.setStyleSheet(QString());
     bool dark = m_choice == Choice::Dark;
     if (m_choice == Choice::Desktop) {
         // Ours hides the desktop's palette; without ours it shows again.
