@@ -118,12 +118,13 @@ class Stages:
     def table(self):
         print(f"\n{'stage':<28} {'minutes':>8} {'passed':>8} {'failed':>8} {'skipped':>8}  longest (s)")
         total = Stage("all")
+        for stage in self.done:
+            total.seconds += stage.seconds
+            total.counts.update(stage.counts)
         for stage in [*self.done, total]:
             longest = ", ".join(f"{name} {seconds:.0f}" for seconds, name in stage.longest)
             counts = [str(stage.counts[kind]) if stage.counts else "" for kind in ("passed", "failed", "skipped")]
             print(f"{stage.name:<28} {stage.seconds / 60:>8.1f} {counts[0]:>8} {counts[1]:>8} {counts[2]:>8}  {longest}".rstrip())
-            total.seconds += stage.seconds
-            total.counts.update(stage.counts)
         print(f"\n{total.counts['passed']} passed, {total.counts['failed']} failed, {total.counts['skipped']} skipped", flush=True)
         good = total.counts["failed"] == 0 and total.counts["passed"] > 0
         self.remember(good)
