@@ -113,7 +113,8 @@ void DocumentContent::load(const QString& path, bool force)
 {
     const std::int64_t liveEvents
         = m_context.settings.value(QLatin1String(kLiveEventsKey)).toLongLong() * 1'000'000;
-    m_pending = new DocumentPane(path, force, m_context.colours, liveEvents, this);
+    // In its place at once: with another parent, all that is in it by then would be polished anew.
+    m_pending = new DocumentPane(path, force, m_context.colours, liveEvents, m_splitter);
     m_pending->hide();
     m_pending->setPalette(m_palette);
     connect(m_pending, &DocumentPane::prepared, this, &DocumentContent::adopt);

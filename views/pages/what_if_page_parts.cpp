@@ -38,11 +38,14 @@ QList<Segmented::Choice> WhatIfPage::belowChoices()
 
 QWidget* WhatIfPage::makeChanges()
 {
-    auto* side = new QWidget;
+    auto* side = new QWidget(m_splitter);
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(0, 0, kGrid, 0);
     column->setSpacing(kGrid);
+    auto* area = new CardArea;
+    column->addWidget(area, 1);
     auto* inside = new QWidget;
+    area->setWidget(inside);
     inside->setObjectName(QStringLiteral("page"));
     auto* list = new QVBoxLayout(inside);
     list->setContentsMargins(0, 0, kGrid / 2, 0);
@@ -53,14 +56,11 @@ QWidget* WhatIfPage::makeChanges()
         connect(card, &WhatIfCard::edited, this, &WhatIfPage::collect);
     }
     list->addStretch();
-    auto* area = new CardArea;
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFocusPolicy(Qt::NoFocus);
-    area->setWidget(inside);
     m_area = area;
-    column->addWidget(area, 1);
     return side;
 }
 
@@ -87,8 +87,8 @@ QWidget* WhatIfPage::makeFoot()
 
 QWidget* WhatIfPage::makeAnswer()
 {
-    auto* side = new QSplitter(Qt::Vertical); // whoever plans or confirms may want the room
-    auto* lower = new QWidget;
+    auto* side = new QSplitter(Qt::Vertical, m_splitter); // whoever plans or confirms may want the room
+    auto* lower = new QWidget(side);
     auto* column = new QVBoxLayout(lower);
     column->setContentsMargins(kMargin, kGrid / 2, 0, 0);
     column->setSpacing(kGrid);
