@@ -20,15 +20,15 @@ class QWidget;
 
 namespace strata::test {
 
-/// Waits until no job of a window runs or waits, handles what the jobs posted, and deletes what is to be deleted
-/// later. False if jobs still run after 30 s.
+/// Waits until no job of a window runs or waits, handles what the jobs posted, and deletes what is to be
+/// deleted later. False if jobs still run after 30 s.
 [[nodiscard]] bool jobsEnd();
 
-/// Lets the cases of a window test program run in one process in any order. While this object lives, each case
-/// starts with empty settings and data folders and with the application as this object found it: environment,
-/// current folder, language, font, palette, style, clipboard, pointer. A case fails if a window, an override
-/// cursor or a job (for 30 s) outlives it.
-/// Make one after the QApplication and before RUN_ALL_TESTS(); GUI thread only.
+/// Lets the cases of a window test program run in one process in any order. While this object lives, each
+/// case starts with empty settings and data folders and with the application as this object found it:
+/// environment, current folder, language, font, palette, style, clipboard, pointer. A case fails if a window,
+/// an override cursor or a job (for 30 s) outlives it. Make one after the QApplication and before
+/// RUN_ALL_TESTS(); GUI thread only.
 class FreshStart : public testing::EmptyTestEventListener {
 public:
     FreshStart();

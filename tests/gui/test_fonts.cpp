@@ -29,7 +29,8 @@ QString families(const QStringList& all)
 
 QString alias(const char* generic, const QStringList& preferred)
 {
-    return element("alias", element("family", QLatin1String(generic)) + element("prefer", families(preferred)));
+    return element(
+        "alias", element("family", QLatin1String(generic)) + element("prefer", families(preferred)));
 }
 
 /// What a machine's configuration says of text that names no family, and how glyphs are drawn.

@@ -8,10 +8,10 @@ class QApplication;
 
 namespace strata::test {
 
-/// Keeps the fonts of the machine out of window tests: DejaVu alone is there, and "sans-serif" is DejaVu Sans.
-/// The variable STRATA_TEST_FONTS names other fonts, separated by colons: folders to read besides DejaVu's (with
-/// a slash), and families to prefer to DejaVu's in that order. Families with "Mono" in their names are those of
-/// fixed width. Example: STRATA_TEST_FONTS="Noto Sans:/usr/share/fonts/truetype/noto".
+/// Keeps the fonts of the machine out of window tests: DejaVu alone is there, and "sans-serif" is DejaVu
+/// Sans. The variable STRATA_TEST_FONTS names other fonts, separated by colons: folders to read besides
+/// DejaVu's (with a slash), and families to prefer to DejaVu's in that order. Families with "Mono" in their
+/// names are those of fixed width. Example: STRATA_TEST_FONTS="Noto Sans:/usr/share/fonts/truetype/noto".
 /// Make one before the QApplication; it must outlive it.
 class TestFonts {
 public:

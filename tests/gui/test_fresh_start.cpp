@@ -67,7 +67,7 @@ TEST_P(FreshStart, NothingReachesTheNextCase)
     font.setPixelSize(40);
     QApplication::setFont(font);
     QGuiApplication::clipboard()->setText(QStringLiteral("left"));
-    qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString&) { });
+    qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString&) {});
     (new QWidget)->deleteLater(); // goes by itself
 }
 

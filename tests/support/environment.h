@@ -8,8 +8,8 @@
 
 namespace strata::test {
 
-/// An environment variable with another value, or without one, until this object goes: cases of a program share
-/// their process.
+/// An environment variable with another value, or without one, until this object goes: cases of a program
+/// share their process.
 class Variable {
 public:
     Variable(std::string name, const std::optional<std::string>& value)
