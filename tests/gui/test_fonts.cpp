@@ -5,8 +5,10 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QFont>
+#include <QFontInfo>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace strata::test {
 
@@ -68,6 +70,10 @@ TestFonts::TestFonts()
         else
             m_proportional += word;
     }
+    if (folders.size() > 1 && m_proportional.isEmpty()) {
+        std::fprintf(stderr, "STRATA_TEST_FONTS names folders, but no family to use\n");
+        std::exit(EXIT_FAILURE);
+    }
     m_proportional += QStringLiteral("DejaVu Sans");
     m_fixed += QStringLiteral("DejaVu Sans Mono");
 
@@ -98,6 +104,14 @@ void TestFonts::setFontOf(QApplication& /*application*/) const
     QFont font;
     font.setFamilies(m_proportional);
     font.setPixelSize(kSizePx);
+    // Nobody is to believe that the tests pass with a font that is not there.
+    if (const QString found = QFontInfo(font).family(); found != m_proportional.front()) {
+        std::fprintf(stderr,
+            "the font %s is not there, but %s: install it, or name its folder in "
+            "STRATA_TEST_FONTS\n",
+            qPrintable(m_proportional.front()), qPrintable(found));
+        std::exit(EXIT_FAILURE);
+    }
     QApplication::setFont(font);
 }
 

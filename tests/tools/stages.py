@@ -23,8 +23,8 @@ FUZZ_SECONDS_LONG = 300  # for each fuzzer in --long=fuzz
 TORCH_PARTS = ("record", "dryrun", "whatif", "whatif2", "analysis")
 PARTS = TORCH_PARTS + ("versions", "cases", "asan", "fonts", "dev", "fuzz")
 VERSIONS = ("2.11.0", "2.8.0", "2.4.0")
-FONTS = {"noto": ("fonts-noto-core", "/usr/share/fonts/truetype/noto"),
-         "cjk": ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto")}
+FONTS = {"noto": ("fonts-noto-core", "/usr/share/fonts/truetype/noto", "Noto Sans"),
+         "cjk": ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto", "Noto Sans CJK JP")}
 
 
 class Stage:
@@ -243,10 +243,10 @@ def long_part(stages, part, torch):
             resume("dev", ["-LE", "long|torch"])
     elif part == "fonts":
         if stages.build("release"):
-            for kind, (package, folder) in FONTS.items():
+            for kind, (package, folder, family) in FONTS.items():
                 if not os.path.isdir(folder):
                     stages.command(["apt-get", "install", "-y", "--no-install-recommends", package], f"install-{package}")
-                resume("release", ["-L", "^window$"], "-" + kind, STRATA_TEST_FONTS=folder)
+                resume("release", ["-L", "^window$"], "-" + kind, STRATA_TEST_FONTS=f"{family}:{folder}")
     elif part == "fuzz":
         if stages.build("asan", ["asan_tests"]):
             fuzz(stages, FUZZ_SECONDS_LONG)
