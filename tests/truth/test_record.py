@@ -67,7 +67,7 @@ def check(strata, name, options, settings, stacks, command, failures, comparable
 def programs_of(python, long, short=SHORT):
     """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
     corners = (("", "python"), ("expandable_segments:True", "auto"))
-    for settings, stacks in corners if long or short else corners[1:]:
+    for settings, stacks in corners if long or short == SHORT else corners[1:]:
         yield (f"{python} corners under {settings or 'defaults'}", ["--simulated", "A100-80GB", "--devices", "2"],
                settings, stacks, [python, RECORDED, "SNAPSHOT", CORNERS], True)
     for program, options in CASES:
@@ -106,7 +106,7 @@ def main():
     failures = Failures()
     for python in found if arguments.python or arguments.long else of_this_form(found, older=True):
         # In the short form the newest runs more than the others.
-        runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else ()),
+        runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
                 *cpp_programs(python, failures, arguments.long)]
         events = blocks = native = 0
         for run in runs:
