@@ -62,7 +62,8 @@ private:
     std::optional<WindowDriver> m_driver;
 };
 
-/// Every recording of tests/data (samples, versions and devices) and the sample sessions.
+/// A recording of each kind: a training, out of memory, two devices, the newest and the oldest format. With
+/// STRATA_ALL_RECORDINGS set, every one of tests/data (samples, versions and devices) and the sample sessions.
 [[nodiscard]] std::vector<std::string> ourRecordings();
 [[nodiscard]] std::string recordingName(const testing::TestParamInfo<std::string>& info);
 
