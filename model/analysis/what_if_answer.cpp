@@ -96,7 +96,7 @@ Result<AddressPolicy> orderThatFits(
 
 /// Where the order of the driver's addresses decides, or when frees end that wait for other streams: the
 /// range of what other orders and moments come to, widened by half of itself on both sides, by a segment at
-/// least. (tests/truth/test_replay.py holds it to runs under random orders, and to such whose frees wait.)
+/// least. (tests/truth/tests/test_replay.py holds it to runs under random orders, and to such whose frees wait.)
 Result<void> findRanges(const DeviceTrace& trace, bool byPendingFrees, const WhatIf& question,
     WhatIfAnswer& answer, const Progress& progress)
 {

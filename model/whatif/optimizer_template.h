@@ -62,7 +62,7 @@ struct OptimizerLoop {
 using OptimizerRule = std::vector<OptimizerLoop>;
 
 /// What an optimizer of torch.optim, or of bitsandbytes, asks of the allocator with one choice of its
-/// options, as its own run on the simulated device told (tests/truth/make_optimizer_templates.py; each rule
+/// options, as its own run on the simulated device told (tests/truth/tools/make_optimizer_templates.py; each rule
 /// led to what other runs did, event by event). Rules are of one group of parameters.
 struct OptimizerTemplate {
     bool typesBack = false; ///< Types goes from the type that is met last to the first

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth")
+TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
 
 PROGRAM = """
 import torch, models, random

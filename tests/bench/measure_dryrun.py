@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth")
+TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
 SEVEN_BILLION = ["ranks.py", "fsdp2", "--layers", "32", "--width", "4096", "--heads", "32", "--steps", "4"]
 CASES = [
     ("GPT-2 124M, 4 steps of AdamW, bf16 autocast", [],

@@ -20,7 +20,7 @@ import struct
 import sys
 import time
 
-sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/truth")
+sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/truth/programs")
 import torch  # noqa: E402
 
 MEMCPY, MEMSET, DRIVER, RUNTIME, KERNEL, OVERHEAD, SYNCHRONIZATION, MEMORY = 1, 2, 4, 5, 10, 17, 38, 49

@@ -3,9 +3,9 @@
 recordings."""
 import os
 
-TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "truth")
+TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "truth", "programs")
 
-# (name, allocator settings, program); paths from tests/truth on.
+# (name, allocator settings, program); paths from tests/truth/programs on.
 PROGRAMS = [
     ("sdpa", "", "train.py gpt --precision autocast"),
     ("sdpa-bf16", "", "train.py gpt --precision bf16 --optimizer adamw_fused"),

@@ -6,7 +6,7 @@ usage: several.py
 """
 import sys
 
-sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/truth")
+sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/truth/programs")
 import torch  # noqa: E402
 import corners  # noqa: E402
 

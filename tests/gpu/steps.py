@@ -14,7 +14,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "truth"), os.path.join(HERE, "..", "..", "capture", "python")]
+sys.path[:0] = [os.path.join(HERE, "..", "truth", "programs"), os.path.join(HERE, "..", "..", "capture", "python")]
 import torch  # noqa: E402
 import models  # noqa: E402
 

@@ -8,7 +8,7 @@ namespace strata::model {
 
 namespace {
 
-// Below these, what grows is not told from what happens to be there: tests/truth/test_leaks.py.
+// Below these, what grows is not told from what happens to be there: tests/truth/tests/test_leaks.py.
 constexpr std::size_t kFewestPoints = 5;
 constexpr double kTrend = 2.6;
 

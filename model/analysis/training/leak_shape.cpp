@@ -10,7 +10,7 @@ namespace strata::model {
 namespace {
 
 // Below these, what grows is not told from what happens to be there: measured on programs whose leaks are
-// known, tests/truth/test_leaks.py.
+// known, tests/truth/tests/test_leaks.py.
 constexpr std::uint32_t kFewestCohorts = 5;
 constexpr std::uint32_t kFewestInBunch = 3; ///< cohorts that end at once
 

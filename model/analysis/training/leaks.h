@@ -82,7 +82,7 @@ struct LeakReport {
 /// What grows from step to step and never goes. For each site - the whole stack; where there is none, the
 /// place in the step, size and stream - the blocks that were born after the warm-up and outlive their step
 /// are followed from end to end of steps: leak_shape.h has what decides. Thresholds:
-/// tests/truth/test_leaks.py.
+/// tests/truth/tests/test_leaks.py.
 ///
 /// O(events + blocks log steps); any thread; fails only when cancelled.
 [[nodiscard]] Result<LeakReport> findLeaks(const DeviceTrace& trace, const TrainingSteps& steps,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Refusals of an injection, and its parts on programs that are no training: tests/truth/test_inject.py has
+// Refusals of an injection, and its parts on programs that are no training: tests/truth/tests/test_inject.py has
 // those.
 #include "app/launch/inject/check_injection.h"
 #include "app/launch/inject/held_process.h"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests of the dry run share: the Pythons at hand, runs of `strata`, counted failures, how a test ends.
+
+Each test is called as test_NAME.py PROGRAM... [--python PYTHON]... and exits 77, saying why, where it could not run, or not all of it.
+
+A test has two forms. The short one runs on every commit and is always the same: with the newest PyTorch, and with 2.6 where it
+records, replays or reads. STRATA_LONG=1 selects the long one: every seed, every program and every PyTorch.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+PROJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+PROGRAMS, TOOLS = (os.path.join(PROJECT, "tests", "truth", name) for name in ("programs", "tools"))
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
+#: The folder of the build that is tested.
+BUILD = os.path.abspath(os.environ.get("STRATA_BUILD") or os.path.join(PROJECT, "build", "release"))
+SKIPPED = 77
+#: Whether this is the long form of the test.
+LONG = os.environ.get("STRATA_LONG") == "1"
+#: The PyTorch beside the newest that the short form of a test runs with.
+OLDER = [2, 6]
+sys.path[:0] = [PROGRAMS, TOOLS]
+
+
+def jobs():
+    """How many processes a test starts at once: STRATA_JOBS, which ctest sets together with the property PROCESSORS."""
+    return max(1, int(os.environ.get("STRATA_JOBS") or 1))
+
+
+def version(python):
+    """Of the PyTorch that lies beside, as a list of numbers."""
+    place = os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "python3*", "site-packages", "torch-*.dist-info")
+    return [int(number) for path in glob.glob(place) for number in re.findall("[0-9]+", os.path.basename(path))]
+
+
+def pythons(named):
+    """Paths of Pythons with PyTorch, the newest first: those named, else STRATA_TORCH_PYTHON (colon separated), else those
+    that lie in $XDG_CACHE_HOME/strata/torch-VERSION."""
+    if not named:
+        named = [p for p in os.environ.get("STRATA_TORCH_PYTHON", "").split(":") if p]
+    return sorted(named or glob.glob(os.path.join(CACHE, "torch-*", "bin", "python")), key=version, reverse=True)
+
+
+def with_bitsandbytes(failures):
+    """Lets the Pythons that are started find bitsandbytes, which tests/truth/environment.sh loads: whether it is there."""
+    found = glob.glob(os.path.join(CACHE, "bitsandbytes-*", "bitsandbytes", "__init__.py"))
+    if not found:
+        failures.skip("bitsandbytes is not there (tests/truth/environment.sh loads it)")
+        return False
+    folder = os.path.dirname(os.path.dirname(max(found)))
+    known = os.environ.get("PYTHONPATH")
+    if not known or folder not in known.split(os.pathsep):
+        os.environ["PYTHONPATH"] = folder + (os.pathsep + known if known else "")
+    return True
+
+
+def of_this_form(found, older):
+    """Of Pythons, the newest first, those that this form of a test runs with. `older`: the short form takes OLDER too."""
+    return found if LONG else [python for python in found if python == found[0] or older and version(python)[:2] == OLDER]
+
+
+class Failures:
+    """Counts checks. A part of a test that cannot run here is skipped, and with it the test counts as skipped."""
+
+    def __init__(self):
+        self.count = self.checks = 0
+        self.left_out, self.said = [], []
+
+    def expect(self, name, what, got, wanted=True):
+        self.checks += 1
+        if got != wanted:
+            self.count += 1
+            self.said.append(f"{name}: {what}: {got} instead of {wanted}")
+            print(f"FAILED {self.said[-1]}", flush=True)
+
+    def skip(self, why):
+        if why not in self.left_out:
+            self.left_out.append(why)
+            print(f"skipped: {why}", flush=True)
+
+    def status(self):
+        """The exit status of the test. A test without a check proves nothing, and fails."""
+        print(f"{self.checks} checks, {self.count} failures{'; skipped: ' + '; '.join(self.left_out) if self.left_out else ''}", flush=True)
+        if self.count or not self.checks and not self.left_out:
+            return 1
+        return SKIPPED if self.left_out else 0
+
+
+def strata_json(strata, arguments, **more):
+    """Runs `strata ARGUMENTS`; gives the process and its stdout as JSON, None where it is none. Output may be any bytes."""
+    run = subprocess.run([strata, *arguments], capture_output=True, **more)
+    run.stderr = run.stderr.decode(errors="replace")
+    try:
+        return run, json.loads(run.stdout)
+    except ValueError:
+        return run, None
+
+
+def dryrun(strata, options, command, **more):
+    return strata_json(strata, ["dryrun", "--json", *options, "--", *command], **more)
+
+
+def with_environment(**variables):
+    return {**os.environ, **variables}
+
+
+def main(test, programs=("strata",), every_python=True, once=None, add_options=None, older=False):
+    """test(arguments, python, failures) for every Python that is named or is of_this_form(), or for the newest alone;
+    once(arguments, python, failures) with the newest; `arguments.found` has all. A test may return why it cannot run; where all
+    do, the whole is skipped. Gives the exit status."""
+    parser = argparse.ArgumentParser()
+    for program in programs:
+        parser.add_argument(program)
+    parser.add_argument("--python", action="append", default=[])
+    if add_options:
+        add_options(parser)
+    arguments = parser.parse_args()
+    found = arguments.found = pythons(arguments.python)
+    if not found:
+        print("skipped: no PyTorch: tests/truth/environment.sh newest makes an environment")
+        return SKIPPED
+    failures, reasons = Failures(), []
+    chosen = found if every_python else found[:1]
+    if not arguments.python:
+        chosen = of_this_form(chosen, older)
+    for python in chosen:
+        reason = test(arguments, python, failures)
+        if reason:
+            reasons.append(reason)
+            print(f"skipped for {python}: {reason}", flush=True)
+        print(f"{python}: {failures.checks} checks, {failures.count} failures so far", flush=True)
+    if once:
+        once(arguments, found[0], failures)
+    if len(reasons) == len(chosen) and failures.checks == 0:
+        return SKIPPED
+    return failures.status()

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a recording says of tensors, modules and phases, against what the program itself says of them.
+
+usage: test_record_roles.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]...
+
+Python's programs say after each step where their parameters, gradients and states are, and allocate sizes of their own in each
+place; one of C++ lists its tensors itself. With every PyTorch at hand on the simulated device. Skipped (exit 77) without PyTorch.
+"""
+import collections
+import json
+import os
+import subprocess
+import tempfile
+
+import record_tools
+from running import LONG, PROGRAMS, PROJECT, main
+from cpp import LIBTORCH, compiled
+
+CAPTURE = os.path.join(PROJECT, "capture")
+SOURCE = os.path.join(PROGRAMS, "roles.cpp")
+#: Says as JSON, a line a step: {optimizer: {role: {name: address}}}.
+SAYS = """
+import json, torch, torch.nn as nn
+def say(**optimizers):
+    told = {}
+    for title, (optimizer, named) in optimizers.items():
+        names = {id(p): n for n, p in named}
+        mine = told[title] = {"parameter": {}, "gradient": {}, "optimizer_state": {}}
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                name = names[id(p)]
+                mine["parameter"][name] = p.data_ptr()
+                if p.grad is not None and not p.grad.is_sparse:
+                    mine["gradient"][name] = p.grad.data_ptr()
+                for key, value in optimizer.state.get(p, {}).items():
+                    if torch.is_tensor(value) and value.is_cuda:
+                        mine["optimizer_state"][f"{name} {key}"] = value.data_ptr()
+    print(json.dumps(told), flush=True)
+"""
+PROGRAMS = {
+    "tied weights and buffers": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.norm, self.head = nn.Embedding(50, 64), nn.BatchNorm1d(64), nn.Linear(64, 50, bias=False)
+        self.head.weight = self.embed.weight
+    def forward(self, x):
+        return self.head(self.norm(self.embed(x)))
+net = Net().cuda()
+o = torch.optim.AdamW(net.parameters())
+for step in range(4):
+    net(torch.zeros(8, dtype=torch.long, device="cuda")).sum().backward()
+    o.step()
+    say(AdamW=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        kept = torch.empty(1 << 20, device="cuda")  # gradients lie elsewhere from now on
+print(json.dumps({"buffer": {n: b.data_ptr() for n, b in net.named_buffers()}}))
+""",
+    "two optimizers of modules with the same names": """
+g, d = nn.Sequential(nn.Linear(8, 64), nn.Linear(64, 8)).cuda(), nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 1)).cuda()
+og, od = torch.optim.Adam(g.parameters()), torch.optim.SGD(d.parameters(), lr=0.1, momentum=0.9)
+for step in range(3):
+    d(g(torch.ones(4, 8, device="cuda"))).sum().backward()
+    og.step()
+    od.step()
+    say(Adam=(og, g.named_parameters()), SGD=(od, [("Sequential." + n, p) for n, p in d.named_parameters()]))
+    og.zero_grad()
+    od.zero_grad(set_to_none=False)
+""",
+    "a closure and a parameter without a gradient": """
+net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+net[0].bias.requires_grad_(False)
+o = torch.optim.LBFGS([p for p in net.parameters() if p.requires_grad], max_iter=2)
+def closure():
+    o.zero_grad()
+    loss = net(torch.ones(4, 8, device="cuda")).sum()
+    loss.backward()
+    return loss
+for step in range(2):
+    o.step(closure)
+    say(LBFGS=(o, net.named_parameters()))
+print(json.dumps({"parameter": {"0.bias": net[0].bias.data_ptr()}}))
+""",
+    "sparse gradients": """
+net = nn.Embedding(1000, 16, sparse=True).cuda()
+o = torch.optim.SparseAdam(list(net.parameters()))
+for step in range(2):
+    net(torch.zeros(8, dtype=torch.long, device="cuda")).sum().backward()
+    o.step()
+    say(SparseAdam=(o, net.named_parameters()))
+""",
+    "what nobody expects": """
+import warnings
+warnings.simplefilter("ignore")
+plain = nn.Linear(8, 8)  # named first, and in no other
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.script, self.lazy = nn.Linear(8, 8), torch.jit.script(plain), nn.LazyLinear(4)
+        self.register_buffer("seen", torch.zeros(8))
+    def forward(self, x):
+        self.seen = x.detach().sum(0)
+        return self.script(self.line(x))
+net = Net().cuda()
+o = torch.optim.Adam([*net.line.parameters(), *net.script.parameters()])
+o.state["k"] = torch.zeros(1)  # as MADGRAD has it
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    o.step()
+    say(Adam=(o, [(n.replace("script", "Linear"), p) for n, p in net.named_parameters() if "lazy" not in n]))
+    o.zero_grad()
+    if step == 1:  # past all hooks, as FSDP does it, and as anybody may
+        net.line._parameters["weight"] = nn.Parameter(net.line.weight.detach().clone())
+        net.line.bias = nn.Parameter(net.line.bias.detach().clone())
+        o.param_groups[0]["params"][:2] = [net.line.weight, net.line.bias]
+print(json.dumps({"buffer": {"seen": net.seen.data_ptr()}}))
+""",
+    "parameters whose type changes": """
+net = nn.Linear(8, 8).cuda()
+o = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda", dtype=net.weight.dtype)).sum().backward()
+    o.step()
+    say(SGD=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        net.half()
+print(json.dumps({"dtype": {"weight": "float16", "bias": "float16"}}))
+""",
+    "a step that is compiled": """
+net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+o = torch.optim.AdamW(net.parameters())
+compiled = torch.compile(o.step, backend="eager")
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    compiled()
+    say(AdamW=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        kept = torch.empty(1 << 20, device="cuda")
+frames = torch._dynamo.utils.counters["frames"]["total"]
+assert frames < 30, f"{frames} frames compiled"
+""",
+    "modules that are copies": """
+import copy
+net = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).cuda()
+mean = copy.deepcopy(net)
+o = torch.optim.AdamW(net.parameters())
+for step in range(2):
+    net(torch.ones(2, 4, 16, device="cuda")).sum().backward()
+    o.step()
+    say(AdamW=(o, net.named_parameters()))
+print(json.dumps({"parameter": {"TransformerEncoder." + n: p.data_ptr() for n, p in mean.named_parameters()}}))
+""",
+    "a recording that begins late": """
+net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32)).cuda()
+o = torch.optim.AdamW(net.parameters())
+def step():
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    o.step()
+step()
+import os, strata_capture
+assert strata_capture.start(os.environ["STRATA_TEST_SESSION"]) == "recording"
+step()
+say(AdamW=(o, net.named_parameters()))
+print(json.dumps({"buffer": {n: b.data_ptr() for n, b in net.named_buffers()}}))
+strata_capture.stop()
+""",
+}
+
+#: Forks while other threads build modules; optimizers of several threads step at once and end.
+THREADS = """
+import gc, json, os, signal, threading, time, torch, torch.nn as nn
+def train(steps):
+    net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+    o = torch.optim.AdamW(net.parameters())
+    for _ in range(steps):
+        net(torch.ones(4, 8, device="cuda")).sum().backward()
+        o.step()
+        o.zero_grad()
+train(1)
+def build():
+    while building:
+        nn.Sequential(*[nn.ReLU() for _ in range(20)])
+def ends(child):
+    for _ in range(2000):
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+building, builders = True, [threading.Thread(target=build) for _ in range(2)]
+for each in builders:
+    each.start()
+hung = 0
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        nn.Sequential(nn.ReLU())
+        os._exit(0)
+    if not ends(child):
+        hung += 1
+        break
+building = False
+threads = [threading.Thread(target=train, args=(30,)) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in builders + threads:
+    each.join()
+gc.collect()
+print(json.dumps({"hung": hung}))
+"""
+STARTS = """
+import os, strata_capture
+strata_capture.start(os.environ["STRATA_TEST_SESSION"])
+"""
+#: Allocates a number of 4-byte elements of its own at each place, and says which module and phase that is.
+PLACES = """
+import json, torch, torch.nn as nn
+from torch.utils.checkpoint import checkpoint
+wanted, kept, keeps = {}, [], False
+def phase():
+    if torch.is_inference_mode_enabled():
+        return "inference"
+    grad = torch.is_grad_enabled()
+    if torch._C._current_graph_task_id() == -1:
+        return "grad" if grad else "no_grad"
+    return ("backward_grad_keep" if keeps else "backward_grad") if grad else "backward"
+def at(module):
+    size = 100_000 + 1000 * len(wanted)
+    wanted[size * 4] = (module, phase())
+    kept.append(torch.empty(size, device="cuda"))
+class Noisy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        at("h.0.inner")
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        at("h.0.inner")
+        return grad * 1
+class Inner(nn.Module):
+    def forward(self, x):
+        at("h.0.inner")
+        return Noisy.apply(x)
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.line = Inner(), nn.Linear(16, 16)
+    def forward(self, x):
+        x = self.line(self.inner(x))
+        at("h.0")
+        if x.requires_grad:
+            x.register_hook(lambda grad: at("h.0.line"))
+        return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h = nn.ModuleList([Layer()])
+    def forward(self, x, **how):
+        at("Net")
+        return checkpoint(self.h[0], x, **how) if how else self.h[0](x)
+class Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        at(None)
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        at(None)
+        return grad * 1
+net, x = Net().cuda(), torch.ones(4, 16, device="cuda", requires_grad=True)
+loss = net(x).exp()
+loss.register_hook(lambda grad: at(None))
+loss.sum().backward()
+Loss.apply(net(x)).sum().backward()
+for reentrant in (False, True):
+    net(x, use_reentrant=reentrant).sum().backward()
+with torch.no_grad():
+    net(x)
+    at(None)
+with torch.inference_mode():
+    net(x)
+loss, keeps = net(x).sum(), True
+torch.autograd.grad(loss, x, create_graph=True)[0].sum().backward()
+keeps = False
+at(None)
+print(json.dumps(wanted))
+"""
+
+
+def run(arguments, python, program, folder, own=False):
+    """The session, and the lines that the program said."""
+    session = os.path.join(folder, "run.strata")
+    command = [python, "-c", program] if isinstance(program, str) else program
+    environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"), "STRATA_TEST_SESSION": session,
+                   "STRATA_CAPTURE_LIBRARY": os.path.join(arguments.build, "lib", "strata", "libstrata_capture.so")}
+    start = [arguments.simgpu, "--"] if own else [arguments.strata, "record", "--simulated", "A100-80GB", "-o", session, "--"]
+    done = subprocess.run([*start, *command], capture_output=True, text=True, env=environment, cwd=folder)
+    return session, done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def look_at_tensors(name, arguments, python, program, failures):
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, SAYS + program, folder, own="strata_capture" in program)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        rows = record_tools.roles(session)
+    standing, titles = collections.defaultdict(dict), {}
+    steps = iter([each for each in said if not {"buffer", "parameter", "dtype"} & each.keys()])
+    waiting = {}
+    for row in rows:
+        place = standing[row["optimizer"]]
+        if row["role"] != "stepped":
+            key = (row["role"], f"{row['name']} {row['part']}".strip())
+            place.pop(key, None)
+            if row["address"]:
+                place[key] = row["address"]
+            continue
+        titles[row["optimizer"]] = row["name"]
+        if not waiting:
+            waiting = dict(next(steps, {}))
+        wanted = waiting.pop(row["name"], None)
+        got = {role: {n: a for (r, n), a in place.items() if r == role and "." not in n.partition(" ")[2] and " values" not in n and " indices" not in n}
+               for role in ("parameter", "gradient", "optimizer_state")}
+        failures.expect(name, f"step of {row['name']}", got, wanted)
+    failures.expect(name, "steps told", next(steps, None), None)
+    failures.expect(name, "an optimizer each", len(titles), len(set(titles.values())))
+    for each in said:
+        if "dtype" in each:
+            types = {row["name"]: row["dtype"] for row in rows if row["role"] == "gradient" and row["address"]}
+            failures.expect(name, "types of gradients", types, each["dtype"])
+        for role in ("buffer", "parameter"):
+            if role in each:
+                of_modules = {n: a for (r, n), a in standing[None].items() if r == role}
+                failures.expect(name, role + "s of modules", {n: of_modules.get(n) for n in each[role]}, each[role])
+    return len(rows)
+
+
+def look_at_places(arguments, python, failures, own=False):
+    """`own`: of a program that begins its recording itself."""
+    name = f"{python} places" + (", recorded by the program" if own else "")
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, (STARTS if own else "") + PLACES, folder, own)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        events = subprocess.run([arguments.strata, "events", "--json", session], capture_output=True, text=True)
+        wanted = {int(size): tuple(place) for size, place in said[-1].items()} if said else {}
+        got = {}
+        for line in events.stdout.splitlines()[1:]:
+            event = json.loads(line)
+            if event["action"] == "alloc" and event["bytes"] in wanted:
+                got[event["bytes"]] = (event["module"], event["autograd"])
+    failures.expect(name, "module and phase", got, wanted)
+    failures.expect(name, "places", len(wanted) >= 20, True)
+
+
+def look_at_threads(arguments, python, failures):
+    name = f"{python} threads"
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, THREADS, folder)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        failures.expect(name, "still told", "not recorded any more" in done.stderr, False)
+        rows = record_tools.roles(session)
+    failures.expect(name, "children that hung", said, [{"hung": 0}])
+    failures.expect(name, "optimizers", len({row["optimizer"] for row in rows if row["role"] == "stepped"}), 5)
+    standing = {(row["role"], row["name"], row["part"], row["optimizer"]): row["address"] for row in rows}
+    failures.expect(name, "what stands of them at the end", [key for key, address in standing.items() if address], [])
+
+
+def look_at_cpp(arguments, python, failures):
+    name = f"{python} C++"
+    library = os.path.join(arguments.build, "lib", "strata")
+    program = compiled(python, failures, SOURCE, ("-O0", "-I" + os.path.join(CAPTURE, "include"), "-L" + library,
+                                               "-Wl,-rpath," + library, "-Wl,--no-as-needed", "-lstrata_capture"), libraries=LIBTORCH)
+    if program is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, _ = run(arguments, python, [program], folder)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        rows = record_tools.roles(session)
+    parameters = {"0.weight": 256 * 512, "0.bias": 512, "1.weight": 512, "1.bias": 512, "2.weight": 5120, "2.bias": 10}
+    told = collections.defaultdict(dict)
+    for row in rows:
+        if row["address"]:
+            told[row["role"]][f"{row['name']} {row['part']}".strip()] = row["elements"]
+    for role in ("parameter", "gradient"):
+        failures.expect(name, role, told[role], parameters)
+    failures.expect(name, "states", told["optimizer_state"],
+                    {**{f"{each} {part}": count for each, count in parameters.items() for part in ("exp_avg", "exp_avg_sq")},
+                     "0.weight old_dirs.0": 4, "0.weight old_dirs.1": 4})
+    last = {row["part"]: row["address"] for row in rows}
+    failures.expect(name, "state that became shorter", (last.get("old_dirs.0") != 0, last.get("old_dirs.1")), (True, 0))
+    failures.expect(name, "buffers", told["buffer"], {"1.running_mean": 512, "1.running_var": 512, "1.num_batches_tracked": 1})
+    failures.expect(name, "input", told["input"], {"batch": 64 * 256})
+    failures.expect(name, "steps", [row["name"] for row in rows if row["role"] == "stepped"], ["AdamW"] * 2 + ["LBFGS"] * 2)
+
+
+def test(arguments, python, failures):
+    for program in ("strata", "simgpu", "build"):
+        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
+    is_newest = LONG or python == arguments.found[0]
+    for name, program in PROGRAMS.items() if is_newest else list(PROGRAMS.items())[:1]:
+        look_at_tensors(f"{python} {name}", arguments, python, program, failures)
+    for own in (False, True) if is_newest else (False,):
+        look_at_places(arguments, python, failures, own)
+    if is_newest:
+        look_at_threads(arguments, python, failures)
+    look_at_cpp(arguments, python, failures)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(test, ("strata", "simgpu", "build"), older=True))
