@@ -30,7 +30,7 @@ foreach(version_file IN LISTS strata_torch_here)
     continue()
   endif()
   add_custom_command(OUTPUT ${hook} DEPENDS strata-hook ${strata_hook_sources}
-    COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER} $<TARGET_FILE:strata-hook> ${torch}/lib ${hook}
+    COMMAND ${CMAKE_COMMAND} -E env "CXX=${CMAKE_CXX_COMPILER_LAUNCHER} ${CMAKE_CXX_COMPILER}" $<TARGET_FILE:strata-hook> ${torch}/lib ${hook}
     COMMENT "Compiling the hook for torch ${minor}")
   list(APPEND strata_torch_hooks ${hook})
   list(APPEND strata_torch_found ${minor})

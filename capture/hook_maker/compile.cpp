@@ -164,24 +164,32 @@ tl::expected<void, std::string> compileHook(
     if (found.empty())
         return tl::unexpected(std::string(kNoCompiler));
     // At least -O1: inline functions that nobody calls would ask for LibTorch.
-    Words rest{ "-std=c++20", "-O2", "-w", "-fPIC", "-shared", "-fvisibility=hidden",
-        "-fvisibility-inlines-hidden", "-Wl,-z,defs",
+    Words compiling{ "-std=c++20", "-O2", "-w", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
         "-D_GLIBCXX_USE_CXX11_ABI=" + std::string(torch.newStrings ? "1" : "0"),
         "-DSTRATA_TORCH_VERSION=\"" + torch.version + "\"" };
     if (hasHostAllocator(torch.headers))
-        rest.emplace_back("-DSTRATA_TORCH_HOST_ALLOCATOR");
+        compiling.emplace_back("-DSTRATA_TORCH_HOST_ALLOCATOR");
     for (const fs::path& folder : includeFolders(libraries, torch.headers))
-        rest.push_back("-I" + folder.string());
-    rest.insert(rest.end(), { compiledFile(libraries).string(), "-o", target.string() });
+        compiling.push_back("-I" + folder.string());
+    // Two commands: a compiler cache (CXX="ccache g++") keeps what is compiled, not what is linked.
+    const fs::path object = target.string() + ".o" + target.extension().string(); // goes as the target if this is killed
+    compiling.insert(compiling.end(), { "-c", compiledFile(libraries).string(), "-o", object.string() });
+    const Words linking{ "-shared", "-Wl,-z,defs", object.string(), "-o", target.string() };
     std::string first;
-    for (Words words : found) {
-        const std::string compiler = words.front();
-        words.insert(words.end(), rest.begin(), rest.end());
-        const ToolRun run = runTool(words);
+    for (const Words& compiler : found) {
+        const auto with = [&](Words words) {
+            words.insert(words.begin(), compiler.begin(), compiler.end());
+            return runTool(words);
+        };
+        ToolRun run = with(compiling);
+        if (run.done)
+            run = with(linking);
+        std::error_code error;
+        fs::remove(object, error);
         if (run.done)
             return {};
         if (first.empty())
-            first = compiler + ": " + firstError(run.output);
+            first = compiler.front() + ": " + firstError(run.output);
     }
     return tl::unexpected(first
         + (isTooOld(torch)

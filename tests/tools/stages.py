@@ -245,7 +245,7 @@ def long_part(stages, part, torch):
         if stages.build("asan-gui"):
             resume("asan-gui", ["-LE", "long|torch"])
     elif part == "dev":
-        if stages.build("dev"):
+        if stages.build("dev", ["all", "benchmarks"]):
             resume("dev", ["-LE", "long|torch"])
     elif part == "fonts":
         if stages.build("release"):
