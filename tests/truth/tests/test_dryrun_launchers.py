@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from cpp import compiled
-from running import dryrun, pythons, strata_json
+from running import dryrun, strata_json
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -85,29 +85,26 @@ def test_identity(strata, python, environment, failures):
         failures.expect(name, "the program sees", plain.stdout in run.stderr and plain.stdout.startswith("("))
 
 
-@pytest.fixture
-def all_pythons(request):
-    return pythons(request.config.getoption("python"))
-
-
-def test_several(strata, all_pythons, tool, environment, failures):
+def test_several(request, strata, tool, environment, failures):
     """Of different versions in one command, one after the other: each has the device of its own LibTorch."""
+    found = request.config.found
     tensor = "print(); print('version', torch.__version__, float(torch.ones(3, device='cuda').shape[0]))"
-    line = "; ".join(f"{shlex.quote(each)} -c {shlex.quote(USE + '; ' + tensor)}" for each in all_pythons)
+    line = "; ".join(f"{shlex.quote(each)} -c {shlex.quote(USE + '; ' + tensor)}" for each in found)
     run, report = dryrun(strata, [], ["env", "A=1", tool, "sh", "-c", line], env=environment)
-    failures.expect("several", "peaks", (peaks(report), run.returncode), ([4] * len(all_pythons), 0))
+    failures.expect("several", "peaks", (peaks(report), run.returncode), ([4] * len(found), 0))
     said = {text.split()[1] for text in run.stderr.splitlines() if text.startswith("version ")}
-    failures.expect("several", "versions", len(said), len(all_pythons))
+    failures.expect("several", "versions", len(said), len(found))
     failures.expect("several", "version, lines", report and (bool(report["torch"]), [group["bytes"] for group in report["groups"]]), (True, [4 * MIB]))
     failures.expect("several", "not served", [text for text in run.stderr.splitlines() if "not served" in text], [])
 
 
 @pytest.mark.long
-def test_several_of_one(strata, all_pythons, environment):
+def test_several_of_one(request, strata, environment):
     """The Python of the command itself is known, and starts others."""
-    run, report = dryrun(strata, [], [all_pythons[0], "-c", f"import subprocess\n{USE}\nfor p in {all_pythons!r}:\n"
+    found = request.config.found
+    run, report = dryrun(strata, [], [found[0], "-c", f"import subprocess\n{USE}\nfor p in {found!r}:\n"
                                       f" subprocess.run([p, '-c', {USE!r}], check=True)"], env=environment)
-    assert (peaks(report), run.returncode) == ([4] * (len(all_pythons) + 1), 0)
+    assert (peaks(report), run.returncode) == ([4] * (len(found) + 1), 0)
 
 
 def test_recorded(strata, python, tmp_path, environment, failures):
