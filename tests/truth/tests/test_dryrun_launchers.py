@@ -88,13 +88,13 @@ def test_identity(strata, python, environment, failures):
 def test_several(request, strata, tool, environment, failures):
     """Of different versions in one command, one after the other: each has the device of its own LibTorch."""
     found = request.config.found
-    tensor = "print(); print('version', torch.__version__, float(torch.ones(3, device='cuda').shape[0]))"
+    tensor = "print(); print('version', torch.__version__, float(torch.ones(3, device='cuda').shape[0]))"  # 12 bytes
     line = "; ".join(f"{shlex.quote(each)} -c {shlex.quote(USE + '; ' + tensor)}" for each in found)
     run, report = dryrun(strata, [], ["env", "A=1", tool, "sh", "-c", line], env=environment)
     failures.expect("several", "peaks", (peaks(report), run.returncode), ([4] * len(found), 0))
     said = {text.split()[1] for text in run.stderr.splitlines() if text.startswith("version ")}
     failures.expect("several", "versions", len(said), len(found))
-    failures.expect("several", "version, lines", report and (bool(report["torch"]), [group["bytes"] for group in report["groups"]]), (True, [4 * MIB]))
+    failures.expect("several", "version, lines", report and (bool(report["torch"]), [group["bytes"] for group in report["groups"]]), (True, [4 * MIB + 12]))
     failures.expect("several", "not served", [text for text in run.stderr.splitlines() if "not served" in text], [])
 
 
