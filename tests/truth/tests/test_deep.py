@@ -25,10 +25,10 @@ pytestmark = pytest.mark.torch("every")
 MANY, PROGRAM = (os.path.join(PROGRAMS, name) for name in ("many.py", "deep_program.py"))
 TOGETHER = 5  # programs that share the import of torch
 #: Family, optimizer, seed, options.
-TRAININGS = [("mlp", "adamw", 4, ("clip",)), ("gpt_dropout", "adamw_fused", 5, ("checkpoint",))]
+TRAININGS = [("gpt_dropout", "adamw_fused", 5, ("checkpoint",))]
 if LONG:
     TRAININGS += [
-        ("gpt_dropout", "adamw", 1, ()), ("llama", "adamw", 2, ("bf16",)), ("resnet", "momentum", 3, ()),
+        ("mlp", "adamw", 4, ("clip",)), ("gpt_dropout", "adamw", 1, ()), ("llama", "adamw", 2, ("bf16",)), ("resnet", "momentum", 3, ()),
         ("slim", "sgd", 6, ("accumulate",)), ("gpt", "adamw", 7, ("autocast",)), ("gan", "adamw", 8, ()), ("gpt2_124m", "adamw", 29, ()),
         ("vit", "adamw", 9, ("scaler", "clip")), ("unet", "adamw", 10, ()), ("t5", "adamw", 11, ()), ("experts", "adamw", 12, ()),
         ("lstm", "rmsprop", 13, ()), ("vae", "adamw", 14, ("average",)), ("recommender", "adagrad", 15, ()), ("siamese", "adamw", 16, ()),
@@ -39,10 +39,10 @@ if LONG:
         ("experts", "adamw", 28, ("checkpoint", "bf16"))]
 SMALL, IN_BACKWARD = ("mlp", "adamw", 4, ()), ("mlp", "adamw", 4, ("in_backward",))
 #: What the program does in the step -> a word of what is said of it, and whether the recorder says it.
-REFUSED = {"astride": ("changed who sees", True), "extra": ("not what the steps around it do", False), "functional": ("lets nobody see", True),
-           "graph": ("CUDA graphs", True)}
+REFUSED = {"astride": ("changed who sees", True), "extra": ("not what the steps around it do", False)}
 if LONG:
-    REFUSED |= {"held": ("changed who sees", True), "compiled": ("torch.compile", True)}
+    REFUSED |= {"held": ("changed who sees", True), "functional": ("lets nobody see", True), "graph": ("CUDA graphs", True),
+                "compiled": ("torch.compile", True)}
 MOST_BYTES_AN_OPERATOR = 64
 
 
@@ -52,7 +52,7 @@ def together(looks):
 
 #: By deep step, the recordings that one start makes: trainings, each with who looks.
 PLANS = {0: together(("operators", "saved", *(["held"] if LONG else []))), DEEP: together(("none",))}
-PLANS[DEEP][0] += [(SMALL, look) for look in ("none", *REFUSED)] + [(IN_BACKWARD, "none")]
+PLANS[DEEP][0] += [(SMALL, look) for look in (*(["none"] if LONG else []), *REFUSED)] + [(IN_BACKWARD, "none")]
 
 
 def words_of(training):
@@ -187,6 +187,7 @@ def test_optimizers_within_backward(recordings):
     assert [each["why"] for each in said] == ["it is not to be used: the optimizer steps within backward"]
 
 
+@pytest.mark.long
 def test_api(strata, simgpu, capture, python, recordings, tmp_path):
     """A program that records itself, alone in its process."""
     session, path = str(tmp_path / "own.strata"), str(tmp_path / "own.json")
