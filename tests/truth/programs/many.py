@@ -3,11 +3,11 @@
 takes longer than most of them. Nothing has touched a device before the fork, so each is as if it were run alone. Those that end well
 leave at once, since taking an interpreter down takes longer still.
 
-usage: many.py [--import MODULE]... [--to-the-end] PROGRAMS.json STATUS
+usage: many.py [--import MODULE]... [--to-the-end] [--once N] PROGRAMS.json STATUS
 
 PROGRAMS is a list of lists, the words of a command without Python; STATUS gets one more line, a list of {"process", "status"},
 where a negative status is the signal that ended it. --import loads what the programs would load each for itself; --to-the-end lets
-the interpreters end as they do alone.
+the interpreters end as they do alone; --once N runs the last N programs only where STATUS is not there yet, in the first of several runs.
 """
 import argparse
 import importlib
@@ -24,11 +24,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--import", action="append", default=[], dest="modules")
     parser.add_argument("--to-the-end", action="store_true")
+    parser.add_argument("--once", type=int, default=0)
     parser.add_argument("programs")
     parser.add_argument("status")
     arguments = parser.parse_args()
     with open(arguments.programs, encoding="utf-8") as file:
         programs = json.load(file)
+    if os.path.exists(arguments.status):
+        programs = programs[:len(programs) - arguments.once]
     for module in arguments.modules:
         importlib.import_module(module)
     ended = []

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recorded calls that tests write down, as capture/dryrun/replay_*.py take them. No PyTorch is needed. The scripts are on the path."""
+"""Recorded calls that tests write down, as capture/dryrun/replay_*.py take them, which it makes known. No PyTorch is needed."""
 import collections
+import os
+import sys
 
-from replay_rows import CALL, GONE
+from running import PROJECT
+
+sys.path.insert(0, os.path.join(PROJECT, "capture", "dryrun"))
+from replay_rows import CALL, GONE  # noqa: E402
 
 Tensor = collections.namedtuple("Tensor", "type address offset sizes strides bytes gradient_of")
 Row = collections.namedtuple("Row", "kind gradients name detail taken returned index", defaults=[None])

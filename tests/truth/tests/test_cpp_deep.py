@@ -2,59 +2,44 @@
 """Deep steps of C++ programs (strata record --deep-step) on the simulated device: whether they leave what a program allocates as it is, tell what
 happens in it, and answer what they can.
 
-usage: test_cpp_deep.py STRATA [--python PYTHON]... [--program WORD]...
-
 A program is run with a deep step and without, and the two are held against each other event by event, as test_deep.py does; what it holds, against
 what autograd is known to save. Answers are held against the program that was changed by hand. It is compiled once for each LibTorch (half a minute).
-Skipped (exit 77) without PyTorch, a compiler, or the headers of the CUDA runtime.
+Skipped without a compiler, or the headers of the CUDA runtime.
 """
 import os
 import subprocess
-import sys
-import tempfile
 
-import record_tools  # makes running known
-import running
-from running import LONG, PROGRAMS, main, strata_json
+import pytest
+
+import record_tools
 from cpp import compiled
-from test_deep import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
+from deep_runs import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
+from running import PROGRAMS, Failures, strata_json, version
 from test_logits import CHUNKED_SINCE
+
+pytestmark = pytest.mark.torch("every")
+long = pytest.mark.long
 
 SOURCE = os.path.join(PROGRAMS, "deep.cpp")
 CARD = "A100-80GB"
-#: Words of a program, with how many tensors autograd saves in a step, where that is known: of a layer its input, but for the batch its weight, and of a ReLU what it returns.
-PROGRAMS = [(("mlp",), 4), (("gpt", "accumulate", "held"), None)]
-if LONG:
-    PROGRAMS += [(("gpt",), None), (("conv", "momentum"), None), (("mlp", "zeroed", "sgd"), 4), (("mlp", "penalty"), None), (("mlp", "accumulate"), 8), (("mlp", "adam"), 4), (("mlp", "adagrad"), 4), (("mlp", "rmsprop"), 4), (("mlp", "lbfgs"), 12), (("gpt", "autocast"), None),
-                 (("conv", "held"), None), (("mlp", "many"), 8), (("gpt", "function"), None), (("gpt", "sgd", "zeroed"), None)]
-#: Options of a program -> what is said of its step; of one that nobody sees, nothing.
-REFUSED = {"graph": "it is not to be used: the program runs CUDA graphs, whose operators nobody sees",
-           "threads": "it is not to be used: the program steps its optimizer on several threads", "own": None}
 BY_HAND = "write it there by hand"
 NO_MODULES = "the deep step tells of no modules, as of a program in C++"
-#: A change that calls tell, of which program, and the program that does it by hand. One that has another batch is told by a second recording.
-CALLS = [("batch=x3", ("gpt",), ("gpt", "triple")), ("amp=bf16", ("mlp",), ("mlp", "autocast"))]
-if LONG:
-    CALLS += [("amp=bf16", ("gpt",), ("gpt", "autocast")), ("batch=x3", ("conv", "momentum"), ("conv", "momentum", "triple")), ("amp=bf16", ("conv", "momentum"), ("conv", "momentum", "autocast")),
-              ("batch=x3", ("mlp", "adam"), ("mlp", "adam", "triple")), ("amp=bf16", ("mlp", "accumulate"), ("mlp", "accumulate", "autocast")),
-              ("batch=x3", ("gpt", "autocast"), ("gpt", "autocast", "triple"))]
 
 
 class Programs:
     """Recordings of the C++ program, each made once."""
 
-    def __init__(self, arguments, python, program, folder):
-        self.strata, self.python, self.program, self.folder, self.made = arguments.strata, python, program, folder, {}
+    def __init__(self, strata, python, program, folder):
+        self.strata, self.python, self.program, self.folder, self.made = strata, python, program, str(folder), {}
 
     def record(self, words, deep):
-        known = self.made.get((words, deep))
-        if known:
-            return known
+        words = words.split()
         path = os.path.join(self.folder, f"{'-'.join(words)}-{deep}.strata")
-        run = record_tools.record(self.strata, ["-o", path, "--simulated", CARD, "--deep-step", str(deep)], [self.program, words[0], str(STEPS), *words[1:]])
-        if run.returncode != 0 or not os.path.exists(path):
-            raise RuntimeError(run.stderr[-600:])
-        self.made[words, deep] = path
+        if path not in self.made:
+            run = record_tools.record(self.strata, ["-o", path, "--simulated", CARD, "--deep-step", str(deep)],
+                                      [self.program, words[0], str(STEPS), *words[1:]])
+            self.made[path] = run.returncode == 0 and os.path.exists(path)
+            assert self.made[path], run.stderr[-600:]
         return path
 
     def run(self, words, deep):
@@ -67,153 +52,139 @@ class Programs:
         run, answer = strata_json(self.strata, ["whatif", path, *words, "--json"])
         return run, answer and answer["devices"] and answer["devices"][0]
 
-
-def test_program(programs, words, saved, failures, version):
-    name = f"{version} {' '.join(words)}"
-    plain, deep = (programs.run(words, number) for number in (0, DEEP))
-    failures.expect(name, "deep steps without one", plain.deep, [])
-    failures.expect(name, "deep steps", [(step["device"], step["unusable"]) for step in deep.deep], [(0, None)])
-    if len(deep.deep) != 1 or deep.deep[0]["unusable"]:
-        return
-    step, = deep.deep
-    failures.expect(name, "its events", (step["begin"], step["end"]), deep.events.step(DEEP))
-    one, other = plain.events, deep.events
-    failures.expect(name, "allocations that differ from the run without", differences(one.allocations, other.allocations), 0)
-    failures.expect(name, "blocks freed elsewhere than without", differences(one.frees(), other.frees()), 0)
-    failures.expect(name, "peaks", peaks(deep.summary), peaks(plain.summary))
-    failures.expect(name, "steps", len(other.steps) >= STEPS - 1, True)
-    kinds = [row["kind"] for row in step["rows"]]
-    failures.expect(name, "operators return", kinds.count("returns"), kinds.count("operator"))
-    failures.expect(name, "modules", kinds.count("enters"), 0)
-    failures.expect(name, "something is saved, taken out and let go", all(kinds.count(kind) > 0 for kind in ("saved", "unpacked", "released")))
-    if saved is not None:
-        failures.expect(name, "what is saved", kinds.count("saved"), saved)
-    blocks, had, wrong = lets_go(step, other)
-    failures.expect(name, "blocks freed elsewhere than it tells", len(wrong), 0)
-    said, = deep.said
-    failures.expect(name, "what strata steps tells of it", [said[key] for key in ("usable", "operators", "saved_tensors", "module_calls")],
-                    [True, kinds.count("operator"), kinds.count("saved"), 0])
-    failures.expect(name, f"its likeness, {said['why']}", said["likeness"], "same")
-    print(f"{name}: {len(one.allocations)} allocations the same; {said['operators']} operators, {said['saved_tensors']} saved; {len(blocks)} blocks freed within, "
-          f"{len(had)} of them of somebody, {len(wrong)} elsewhere than told", flush=True)
+    def confirm(self, path, change, *words):
+        return self.ask(path, "--change", change, "--confirm", "--python", self.python, *words)
 
 
-def test_refused(programs, failures, version):
-    for option, why in REFUSED.items():
-        name = f"{version} {option}"
-        said = programs.run(("mlp", option), DEEP).said
-        failures.expect(name, "deep steps", [each["why"] for each in said], [why] if why else [])
-    path = programs.record(("mlp",), DEEP)
-    for change in ("checkpoint=Linear", "checkpoint=path:*", "offload=activations", "offload=activations:Linear"):
-        run, _ = programs.ask(path, "--change", change)
-        failures.expect(f"{version} {change}", f"exit and reason: {text(run)[-600:]}", (run.returncode, NO_MODULES in text(run)), (1, True))
-
-
-#: Of a program that says nothing of itself: words of whatif, what is said to do.
-ADVICE = [(("optimizer=SGD",), "strata::capture::Optimizer"), (("amp=bf16",), "add --confirm alone"), (("dtype=bf16",), BY_HAND),
-          (("optimizer=SGD", "--confirm"), BY_HAND), (("checkpoint=Block", "--confirm"), BY_HAND), (("accumulate=2", "--confirm"), BY_HAND),
-          (("amp=bf16", "--confirm", "--"), "--confirm alone"), (("optimizer=SGD", "--confirm", "--"), BY_HAND),
-          (("amp=bf16", "--change", "batch=x2", "--batch-of", "16", "--confirm"), "--with FILE2")]
-
-
-def test_advice(programs, failures, version):
-    """What is said to do can be done in a program of C++, and nothing runs before."""
-    path = programs.record(("mlp",), DEEP)
-    for words, wanted in ADVICE:
-        python = ["--python", programs.python] if words[-1] == "--confirm" else []
-        program = ["--", programs.program, "mlp", str(STEPS)] if words[-1] == "--" else []
-        run = subprocess.run([programs.strata, "whatif", path, "--change", *words[:len(words) - bool(program)], *python, *program], capture_output=True, text=True)
-        said = text(run)
-        failures.expect(f"{version} {' '.join(words)}", f"says what to do: {said[-400:]}",
-                        (run.returncode, wanted in said, "-- COMMAND" in said, "as it was recorded" in said), (1, True, False, False))
+@pytest.fixture(scope="module")
+def programs(strata, python, tmp_path_factory):
+    failures = Failures()
+    program = compiled(python, failures, SOURCE)
+    if not program:
+        (pytest.fail if failures.count else pytest.skip)("; ".join(failures.said + failures.left_out))
+    return Programs(strata, python, program, tmp_path_factory.mktemp("deep"))
 
 
 def text(run):
     return "".join(each if isinstance(each, str) else each.decode(errors="replace") for each in (run.stdout, run.stderr))
 
 
-def reserved_and_requested(figures):
-    return figures["requested_bytes_peak"], figures["reserved_bytes_peak"]
+# Words of a program, with how many tensors autograd saves in a step, where that is known: of a layer its input, but for the batch its weight, and of
+# a ReLU what it returns.
+@pytest.mark.parametrize("words, saved", [("mlp", 4), *(pytest.param(*case, marks=long) for case in (
+    ("gpt accumulate held", None), ("gpt", None), ("conv momentum", None), ("mlp zeroed sgd", 4), ("mlp penalty", None), ("mlp accumulate", 8),
+    ("mlp adam", 4), ("mlp adagrad", 4), ("mlp rmsprop", 4), ("mlp lbfgs", 12), ("gpt autocast", None), ("conv held", None), ("mlp many", 8),
+    ("gpt function", None), ("gpt sgd zeroed", None)))])
+def test_program(programs, failures, words, saved):
+    plain, deep = (programs.run(words, number) for number in (0, DEEP))
+    assert plain.deep == []
+    assert [(step["device"], step["unusable"]) for step in deep.deep] == [(0, None)]
+    step, = deep.deep
+    failures.expect(words, "its events", (step["begin"], step["end"]), deep.events.step(DEEP))
+    one, other = plain.events, deep.events
+    failures.expect(words, "allocations that differ from the run without", differences(one.allocations, other.allocations), 0)
+    failures.expect(words, "blocks freed elsewhere than without", differences(one.frees(), other.frees()), 0)
+    failures.expect(words, "peaks", peaks(deep.summary), peaks(plain.summary))
+    failures.expect(words, "steps", len(other.steps) >= STEPS - 1, True)
+    kinds = [row["kind"] for row in step["rows"]]
+    failures.expect(words, "operators return", kinds.count("returns"), kinds.count("operator"))
+    failures.expect(words, "modules", kinds.count("enters"), 0)
+    failures.expect(words, "something is saved, taken out and let go", all(kinds.count(kind) > 0 for kind in ("saved", "unpacked", "released")))
+    if saved is not None:
+        failures.expect(words, "what is saved", kinds.count("saved"), saved)
+    blocks, had, wrong = lets_go(step, other)
+    failures.expect(words, "blocks freed elsewhere than it tells", len(wrong), 0)
+    said, = deep.said
+    failures.expect(words, "what strata steps tells of it", [said[key] for key in ("usable", "operators", "saved_tensors", "module_calls")],
+                    [True, kinds.count("operator"), kinds.count("saved"), 0])
+    failures.expect(words, f"its likeness, {said['why']}", said["likeness"], "same")
+    print(f"{words}: {len(one.allocations)} allocations the same; {said['operators']} operators, {said['saved_tensors']} saved; {len(blocks)} blocks freed "
+          f"within, {len(had)} of them of somebody, {len(wrong)} elsewhere than told")
 
 
-def test_free(programs, failures, version):
+# Of a step that nobody sees, nothing is said.
+@pytest.mark.parametrize("option, why", [
+    ("graph", "it is not to be used: the program runs CUDA graphs, whose operators nobody sees"),
+    ("threads", "it is not to be used: the program steps its optimizer on several threads"), ("own", None)])
+def test_unusable(programs, option, why):
+    assert [each["why"] for each in programs.run(f"mlp {option}", DEEP).said] == ([why] if why else [])
+
+
+@pytest.mark.parametrize("change", ["checkpoint=Linear", "checkpoint=path:*", "offload=activations", "offload=activations:Linear"])
+def test_refused(programs, change):
+    run, _ = programs.ask(programs.record("mlp", DEEP), "--change", change)
+    assert run.returncode == 1 and NO_MODULES in text(run)
+
+
+# Of a program that says nothing of itself: words of whatif, what is said to do.
+@pytest.mark.parametrize("words, wanted", [
+    (("optimizer=SGD",), "strata::capture::Optimizer"), (("amp=bf16",), "add --confirm alone"), (("dtype=bf16",), BY_HAND),
+    (("optimizer=SGD", "--confirm"), BY_HAND), (("checkpoint=Block", "--confirm"), BY_HAND), (("accumulate=2", "--confirm"), BY_HAND),
+    (("amp=bf16", "--confirm", "--"), "--confirm alone"), (("optimizer=SGD", "--confirm", "--"), BY_HAND),
+    (("amp=bf16", "--change", "batch=x2", "--batch-of", "16", "--confirm"), "--with FILE2")], ids=str)
+def test_advice(programs, words, wanted):
+    """What is said to do can be done in a program of C++, and nothing runs before."""
+    python = ["--python", programs.python] if words[-1] == "--confirm" else []
+    program = [programs.program, "mlp", str(STEPS)] if words[-1] == "--" else []
+    run = subprocess.run([programs.strata, "whatif", programs.record("mlp", DEEP), "--change", *words[:len(words) - bool(program)], *python,
+                          *(["--", *program] if program else [])], capture_output=True, text=True)
+    said = text(run)
+    assert (run.returncode, wanted in said, "-- COMMAND" in said, "as it was recorded" in said) == (1, True, False, False), said[-400:]
+
+
+def test_free(programs, failures):
     """What a program has beyond its last use, with and without what the network returned in the step before: let go of, both come to the same."""
-    name = f"{version} free=last-use"
     told = {}
-    for words in (("gpt", "held"), ("gpt",)):
+    for words in ("gpt held", "gpt"):
         run, told[words] = programs.ask(programs.record(words, DEEP), "--change", "free=last-use")
-        failures.expect(name, f"an answer for {' '.join(words)}: {text(run)[-600:]}", bool(told[words] and told[words]["predicted"]))
+        assert told[words] and told[words]["predicted"], text(run)[-600:]
     held, plain = told.values()
-    if not held or not plain:
-        return
-    print(f"{name}: {held['predicted']}, recorded {held['recorded']}; without what it holds {plain['predicted']}, recorded {plain['recorded']}", flush=True)
-    failures.expect(name, "what it holds counts", held["recorded"]["requested_bytes_peak"] > plain["recorded"]["requested_bytes_peak"])
-    failures.expect(name, "requested", held["predicted"]["requested_bytes_peak"], plain["predicted"]["requested_bytes_peak"])
+    print(f"{held['predicted']}, recorded {held['recorded']}; without what it holds {plain['predicted']}, recorded {plain['recorded']}")
+    failures.expect("free", "what it holds counts", held["recorded"]["requested_bytes_peak"] > plain["recorded"]["requested_bytes_peak"])
+    failures.expect("free", "requested", held["predicted"]["requested_bytes_peak"], plain["predicted"]["requested_bytes_peak"])
 
 
-def test_calls(programs, failures, version):
-    for change, before, after in CALLS:
-        name = f"{version} {' '.join(before)} {change}"
-        words = ["--change", change, "--confirm", "--python", programs.python]
-        if change.startswith("batch"):
-            words += ["--with", programs.record((*before, "double"), DEEP), "--batch-of", "16,32"]
-        run, told = programs.ask(programs.record(before, DEEP), *words)
-        _, truth = programs.ask(programs.record(after, 0))
-        if not told or not told["confirmed"]:
-            failures.expect(name, f"is confirmed: {run.stderr[-500:]} {told and told.get('refused')}", False)
-            continue
-        print(f"{name}: {told['confirmed']}, by hand {truth['recorded']}, unchanged {told['confirmed_unchanged']}, recorded {told['recorded']}: {told['confirmed_by']}, {told['confirmed_note']}", flush=True)
-        failures.expect(name, "requested and reserved", reserved_and_requested(told["confirmed"]), reserved_and_requested(truth["recorded"]))
-    run, _ = programs.ask(programs.record(("mlp", "function"), DEEP), "--change", "amp=bf16", "--confirm", "--python", programs.python)
-    failures.expect(f"{version} function", f"is refused: {text(run)[-400:]}",
-                    (run.returncode, "a function of its own for autograd, (anonymous namespace)::Cube" in text(run)), (1, True))
-    run, _ = programs.ask(programs.record(("mlp",), DEEP), "--change", "dtype=bf16", "--confirm", "--python", programs.python)
-    failures.expect(f"{version} dtype=bf16", f"is refused: {run.stderr[-400:]}", (run.returncode, "tell of no modules" in text(run)), (1, True))
+def figures(answer):
+    return answer["requested_bytes_peak"], answer["reserved_bytes_peak"]
 
 
-def test_logits(programs, failures, version):
+# A change that calls tell, of which program, and the program that does it by hand. One that has another batch is told by a second recording.
+@pytest.mark.parametrize("change, before, after", [("batch=x3", "gpt", "gpt triple"), *(pytest.param(*case, marks=long) for case in (
+    ("amp=bf16", "mlp", "mlp autocast"), ("amp=bf16", "gpt", "gpt autocast"), ("batch=x3", "conv momentum", "conv momentum triple"),
+    ("amp=bf16", "conv momentum", "conv momentum autocast"), ("batch=x3", "mlp adam", "mlp adam triple"),
+    ("amp=bf16", "mlp accumulate", "mlp accumulate autocast"), ("batch=x3", "gpt autocast", "gpt autocast triple")))])
+def test_calls(programs, change, before, after):
+    words = ["--with", programs.record(before + " double", DEEP), "--batch-of", "16,32"] if change.startswith("batch") else []
+    run, told = programs.confirm(programs.record(before, DEEP), change, *words)
+    _, truth = programs.ask(programs.record(after, 0))
+    assert told and told["confirmed"], f"{run.stderr[-500:]} {told and told.get('refused')}"
+    print(f"{told['confirmed']}, by hand {truth['recorded']}, unchanged {told['confirmed_unchanged']}, recorded {told['recorded']}: "
+          f"{told['confirmed_by']}, {told['confirmed_note']}")
+    assert figures(told["confirmed"]) == figures(truth["recorded"])
+
+
+@pytest.mark.parametrize("words, change, why", [
+    pytest.param("mlp function", "amp=bf16", "a function of its own for autograd, (anonymous namespace)::Cube", marks=long),
+    ("mlp", "dtype=bf16", "tell of no modules")])
+def test_calls_that_are_refused(programs, words, change, why):
+    run, _ = programs.confirm(programs.record(words, DEEP), change)
+    assert run.returncode == 1 and why in text(run)
+
+
+@long
+@pytest.mark.parametrize("words", ["gpt", "conv momentum"])
+def test_logits(programs, words):
     """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. What it comes to, test_logits.py holds."""
-    for words in (("gpt",), ("conv", "momentum")) if LONG else (("gpt",),):
-        run, told = programs.ask(programs.record(words, DEEP), "--change", "logits=chunks:4", "--confirm", "--python", programs.python)
-        failures.expect(f"{version} {' '.join(words)} logits=chunks:4", f"is confirmed: {text(run)[-400:]}", told and told["confirmed_by"], "calls")
+    if version(programs.python) < CHUNKED_SINCE:
+        pytest.skip("its PyTorch has no linear_cross_entropy in chunks")
+    run, told = programs.confirm(programs.record(words, DEEP), "logits=chunks:4")
+    assert told and told["confirmed_by"] == "calls", text(run)[-400:]
 
 
-def test_dry_run(programs, arguments, failures, version):
-    path = os.path.join(programs.folder, "dry.strata")
-    run = subprocess.run([arguments.strata, "dryrun", "--device", CARD, "-o", path, "--json", "--", programs.program, "mlp", str(STEPS)], capture_output=True, text=True)
-    failures.expect(f"{version} dryrun -o", f"runs: {run.stderr[-400:]}", run.returncode, 0)
-    recorded = programs.record(("mlp",), DEEP)
-    kinds = [[[row["kind"] for row in step["rows"]] for step in deep_steps(each)] for each in (path, recorded)]
-    failures.expect(f"{version} dryrun -o", "the same deep step", kinds[0], kinds[1])
-
-
-def test(arguments, python, failures):
-    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    program = compiled(python, failures, SOURCE)
-    if not program:
-        return "the program cannot be built"
-    with tempfile.TemporaryDirectory() as folder:
-        programs = Programs(arguments, python, program, folder)
-        for words, saved in PROGRAMS:
-            if all(word in words for word in arguments.program):
-                try:
-                    test_program(programs, words, saved, failures, version)
-                except RuntimeError as error:
-                    failures.expect(f"{version} {' '.join(words)}", f"ran: {error}", False)
-        if not arguments.program:
-            test_refused(programs, failures, version)
-            test_advice(programs, failures, version)
-            test_free(programs, failures, version)
-            test_calls(programs, failures, version)
-            if running.version(python) >= CHUNKED_SINCE:
-                test_logits(programs, failures, version)
-            test_dry_run(programs, arguments, failures, version)
-    return None
-
-
-def add_options(parser):
-    parser.add_argument("--program", action="append", default=[])
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=add_options))
+def test_dry_run(programs, tmp_path):
+    path = str(tmp_path / "dry.strata")
+    run = subprocess.run([programs.strata, "dryrun", "--device", CARD, "-o", path, "--json", "--", programs.program, "mlp", str(STEPS)],
+                         capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-400:]
+    dry, recorded = ([[row["kind"] for row in step["rows"]] for step in deep_steps(each)] for each in (path, programs.record("mlp", DEEP)))
+    assert dry == recorded

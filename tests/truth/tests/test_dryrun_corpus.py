@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs programs of tests/truth under `strata dryrun` and holds its figures against torch's own.
-
-usage: test_corpus.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N]
-
-Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
-"""
+"""Runs programs of tests/truth under `strata dryrun` and holds its figures against torch's own. The long form draws more, by --seeds and
+--first-seed."""
 import os
-import sys
 
-from against_truth import check
-from running import LONG, PROGRAMS, main, version
+import pytest
 
 import generate
+from against_truth import check
+from running import LONG, PROGRAMS, version
+
+pytestmark = pytest.mark.torch("every")
 
 TRAIN = os.path.join(PROGRAMS, "train.py")
 
@@ -21,13 +19,14 @@ GROUPS = {
     "": ["mlp --optimizer sgd", "mlp --optimizer adamw_loop --option accumulate", "lstm --optimizer adafactor",
          "mlp --optimizer momentum --option reset_peaks --option recorder_off",
          "gpt --option side_stream --option variable_shapes --steps 6", "lora --precision autocast --optimizer adamw_loop"],
-    "--capacity 2GiB --addresses random:7": ["mlp --option out_of_memory", "vit --precision bf16 --optimizer adamw_fused"],
-    "--devices 2 --device L40S-48GB": ["mlp --option two_devices", "diffusion --precision autocast"],
+    "--capacity 2GiB --addresses random:7 --devices 2": [
+        "mlp --option out_of_memory", "mlp --option two_devices", "vit --precision bf16 --optimizer adamw_fused"],
+    "--devices 2 --device L40S-48GB": ["diffusion --precision autocast"],
     "--device RTX-4090-24GB --set garbage_collection_threshold:0.6": [
         "conv --optimizer adamw_fused --precision autocast", "gan --optimizer adam"],
-    "--device H100-80GB --addresses ascending": [
-        "gpt --precision autocast", "gpt --precision bf16 --option checkpoint", "llama --precision bf16 --option variable_shapes"],
-    "--set expandable_segments:True": ["gpt --optimizer adam --option tensors"],
+    "--device H100-80GB --addresses ascending": ["gpt --precision autocast", "llama --precision bf16 --option variable_shapes"],
+    "--device H100-80GB --addresses ascending --set expandable_segments:True": [
+        "gpt --optimizer adam --option tensors", "gpt --precision bf16 --option checkpoint"],
     "--device T4-16GB --set max_split_size_mb:64": [
         "resnet --optimizer momentum --precision fp16", "unet --precision autocast --option accumulate"],
     "--device A10-24GB --set roundup_power2_divisions:4": ["experts --precision autocast", "t5 --option checkpoint"],
@@ -45,21 +44,18 @@ def known_to(python, arguments):
     return version(python) >= [2, 5]
 
 
-def test(arguments, python, failures):
-    groups = {options: [train.split() for train in programs if LONG or train in SHORT] for options, programs in GROUPS.items()}
-    groups = {options: programs for options, programs in groups.items() if programs}
-    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+def hold(strata, python, options, programs, failures):
+    check(strata, python, options, [[TRAIN, *words] for words in programs if known_to(python, words)], failures)
+
+
+@pytest.mark.parametrize("options", [options for options, programs in GROUPS.items() if LONG or set(programs) & set(SHORT)])
+def test_figures(strata, python, failures, options):
+    hold(strata, python, options.split(), [train.split() for train in GROUPS[options] if LONG or train in SHORT], failures)
+
+
+@pytest.mark.long
+def test_drawn(strata, python, failures, request):
+    seeds, first = (request.config.getoption(name) for name in ("seeds", "first_seed"))
+    for seed in range(first or 1, (first or 1) + (seeds or 2)):
         drawn = generate.draw(seed)
-        groups.setdefault(" ".join(drawn["dryrun"]), []).append(drawn["train"])
-    for options, programs in groups.items():
-        check(arguments.strata, python, options.split(),
-              [[TRAIN, *words] for words in programs if known_to(python, words)], failures)
-
-
-def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=0, help="programs drawn besides these")
-    parser.add_argument("--first-seed", type=int, default=1)
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=add_options))
+        hold(strata, python, drawn["dryrun"], [drawn["train"]], failures)

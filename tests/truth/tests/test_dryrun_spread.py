@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds what --spread says of other orders of addresses against runs with these orders.
 
-usage: test_spread.py STRATA [--python PYTHON]...
-
-The short form runs with the newest PyTorch; STRATA_LONG=1 takes each, and those up to 2.11 move what is reserved.
+The short form runs a C++ program, which starts in a third of the time; the long one a Python program with each PyTorch, too: those up
+to 2.11 move what is reserved.
 """
-import sys
+import pytest
 
-from running import dryrun, main, version
+from cpp import compiled
+from running import dryrun, version
 
 #: Blocks of many sizes come and go. PyTorch up to 2.11 takes the lowest address among free blocks of equal size, so that what
 #: is reserved depends on the order; 2.15 takes the oldest, and it does not.
@@ -24,36 +24,43 @@ for step in range(1500):
 """
 BY_ADDRESS = [2, 12]
 
+pytestmark = [pytest.mark.torch("every"), pytest.mark.parametrize("language", ["C++", pytest.param("Python", marks=pytest.mark.long)])]
+
+
+@pytest.fixture
+def command(python, language, tmp_path, failures):
+    if language == "Python":
+        return [python, "-c", PROGRAM]
+    program = compiled(python, failures)
+    return program and [program, "gpt", "2", str(tmp_path / "truth.json")]
+
 
 def peaks(report):
     device = report["ranks"][0]["devices"][0]
     return device["requested_bytes_peak"], device["reserved_bytes_peak"]
 
 
-def test(arguments, python, failures):
-    name, command = f"{python} --spread", [python, "-c", PROGRAM]
-    run, report = dryrun(arguments.strata, ["--spread"], command)
-    failures.expect(name, "exit", run.returncode, 0)
-    if report is None:
-        print(run.stderr)
+def test_orders(strata, python, language, command, failures):
+    if not command:
         return
+    run, report = dryrun(strata, ["--spread"], command)
+    assert report and run.returncode == 0, run.stderr
     requested, reserved = peaks(report)
     told = {entry["addresses"]: entry["reserved_bytes_peak"] for entry in report["spread"]}
-    failures.expect(name, "orders", sorted(told), ["ascending", "random:1", "random:2", "random:3"])
-    failures.expect(name, "all fit", [entry["fits"] for entry in report["spread"]], [True] * 4)
-    if version(python) < BY_ADDRESS:
-        failures.expect(name, "orders move what is reserved", len({reserved, *told.values()}) > 1)
-    again = dryrun(arguments.strata, ["--addresses", "random:2"], command)[1]
-    failures.expect(name, "a run of its own", again and peaks(again), (requested, told.get("random:2")))
+    failures.expect("--spread", "orders", sorted(told), ["ascending", "random:1", "random:2", "random:3"])
+    failures.expect("--spread", "all fit", [entry["fits"] for entry in report["spread"]], [True] * 4)
+    if language == "Python" and version(python) < BY_ADDRESS:
+        failures.expect("--spread", "orders move what is reserved", len({reserved, *told.values()}) > 1)
+    again = dryrun(strata, ["--addresses", "random:2"], command)[1]
+    failures.expect("--spread", "a run of its own", again and peaks(again), (requested, told.get("random:2")))
 
 
-def too_small(arguments, python, failures):
+@pytest.mark.torch("newest")
+def test_too_small(strata, language, command, failures):
     """Starting from another order, the default one is among the others."""
-    run, report = dryrun(arguments.strata, ["--spread", "--addresses", "random:1", "--capacity", "64MiB"],
-                         [python, "-c", PROGRAM])
+    if not command:
+        return
+    run, report = dryrun(strata, ["--spread", "--addresses", "random:1", "--capacity", "32MiB"], command)
     failures.expect("too small", "exit", run.returncode, 1)
-    failures.expect("too small", "none fits", [(entry["addresses"], entry["fits"]) for entry in report["spread"]],
+    failures.expect("too small", "none fits", report and [(entry["addresses"], entry["fits"]) for entry in report["spread"]],
                     [(order, False) for order in ("top-down", "ascending", "random:2", "random:3")])
-
-
-sys.exit(main(test, once=too_small))
