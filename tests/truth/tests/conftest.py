@@ -28,6 +28,7 @@ def pytest_addoption(parser):
     measure = parser.getgroup("measurements")
     measure.addoption("--seeds", type=int, metavar="N", help="so many of each family")
     measure.addoption("--first-seed", type=int, metavar="N")
+    measure.addoption("--events", type=int, metavar="N", help="so many requests (test_allocator.py)")
     measure.addoption("--only", metavar="TEXT", help="cases whose name has it")
     measure.addoption("--held-back", action="store_true", help="with families that nobody tunes against")
     measure.addoption("--keep", metavar="FOLDER", help="leaves recordings there, and takes those that are there already")
