@@ -58,9 +58,10 @@ def pytest_generate_tests(metafunc):
     assert which in ("every", "older", "newest"), which
     chosen = found[:1] if which == "newest" else found if named else running.of_this_form(found, which == "older")
     if chosen:
-        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session")
+        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session",
+                             indirect=True)
     else:
-        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session")
+        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session", indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -74,6 +75,11 @@ def pytest_pyfunc_call(pyfuncitem):
     if failures.left_out:
         pytest.skip("; ".join(failures.left_out))
     return True
+
+
+@pytest.fixture(scope="session")
+def python(request):
+    return request.param
 
 
 @pytest.fixture
