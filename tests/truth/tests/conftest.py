@@ -57,6 +57,7 @@ def pytest_generate_tests(metafunc):
     which = mark.args[0] if mark else "every"
     assert which in ("every", "older", "newest"), which
     chosen = found[:1] if which == "newest" else found if named else running.of_this_form(found, which == "older")
+    chosen = [sys.intern(each) for each in chosen]  # pytest keeps fixtures of a module while parameters are the same objects
     if chosen:
         metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session",
                              indirect=True)

@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import tempfile
 
@@ -145,18 +146,18 @@ def recordings_of(case, folder):
     return {RECORDED: begin + ".strata", FRAMES: begin + ".frames.pickle", NONE: begin + ".none.pickle"}
 
 
-def make(cases, strata, python, folder):
+def make(cases, strata, python, folder, work):
     """Runs those of which nothing is in the folder. PyTorch records beside Strata, in the same run."""
     cases = [case for case in cases if not os.path.exists(recordings_of(case, folder)[NONE])]
     if not cases:
         return
     words = [[PROGRAM, case.kind, *(["--clean"] if case.clean else []), "--seed", str(case.seed), "--steps", str(STEPS),
               "--truth", os.path.join(folder, named(case) + ".json"), "--snapshot", recordings_of(case, folder)[FRAMES]] for case in cases]
-    run, ended = recorded(strata, ["--simulated", CARD], python, words, folder, TRAINING, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
+    run, ended = recorded(strata, ["--simulated", CARD], python, words, work, TRAINING, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
     for case, (status, session) in zip(cases, ended):
         assert status == 0 and session, f"{named(case)}: {run.stderr[-1500:]}"
         paths = recordings_of(case, folder)
-        os.rename(session, paths[RECORDED])
+        shutil.move(session, paths[RECORDED])
         without_frames(paths[FRAMES], paths[NONE])
 
 
@@ -226,11 +227,10 @@ def test_leaks(request, strata, python, failures):
     leaking = next((case for case in cases if not case.clean), None)
     for first in range(0, len(cases), TOGETHER):
         some = cases[first:first + TOGETHER]
-        with tempfile.TemporaryDirectory() as folder:
-            if keep:
-                folder = keep
-                os.makedirs(keep, exist_ok=True)
-            make(some, strata, python, folder)
+        with tempfile.TemporaryDirectory() as work:
+            folder = keep or work
+            os.makedirs(folder, exist_ok=True)
+            make(some, strata, python, folder, work)
             for case in some:
                 hold(strata, case, folder, figures, called, failures)
             if leaking in some:
