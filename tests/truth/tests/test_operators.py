@@ -3,6 +3,7 @@
 torch.profiler's trace of the same run, one by one, and each kernel's against the one that the profiler's external ids name. That a dry run
 with operators has a roofline, test_bounds.py proves of the recordings that it makes.
 """
+import bisect
 import collections
 import json
 import os
@@ -30,16 +31,19 @@ class Trace:
         for row in rows:
             row["ts"] += base
         self.operators = sorted((e for e in rows if e["cat"] == "cpu_op"), key=lambda e: (e["ts"], -e["dur"]))
+        self.by_thread = collections.defaultdict(list)
+        for row in self.operators:
+            self.by_thread[row["tid"]].append(row)
         self.work = [e for e in rows if e["cat"] in DEVICE_KINDS]
         self.calls = {e["args"]["correlation"]: e for e in rows if e["cat"] in ("cuda_runtime", "cuda_driver") and "correlation" in e["args"]}
         self.by_external = {e["args"]["External id"]: e for e in self.operators if "External id" in e["args"]}
 
     def around(self, row):
-        """The innermost operator around the call that launched a piece of work, slowly."""
+        """The innermost operator around the call that launched a piece of work: they nest, so it is the last that began."""
         call = self.calls.get(row["args"]["correlation"])
-        around = [e for e in self.operators if call and e["tid"] == call["tid"] and e["ts"] <= call["ts"] and
-                  call["ts"] + call["dur"] <= e["ts"] + e["dur"] + 0.002]
-        return min(around, key=lambda e: e["dur"], default=None)
+        own = self.by_thread[call["tid"]] if call else []
+        begun = bisect.bisect_right(own, call["ts"], key=lambda e: e["ts"]) if call else 0
+        return next((e for e in reversed(own[:begun]) if call["ts"] + call["dur"] <= e["ts"] + e["dur"] + 0.002), None)
 
 
 def inputs(operator):
