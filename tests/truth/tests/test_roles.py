@@ -23,7 +23,7 @@ from running import LONG
 
 pytestmark = pytest.mark.torch("newest")
 
-SAMPLE, TOGETHER = 4, 8
+SAMPLE, TOGETHER = 5, 8  # so many that their means reach the bars
 RECORDED, NO_RANGES = "recorded by Strata", "PyTorch's, no ranges"
 KINDS = (RECORDED, "PyTorch's, Python and C++", NO_RANGES, "PyTorch's, Python", "PyTorch's, no frames", "the truth itself")
 
