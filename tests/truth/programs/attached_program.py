@@ -27,7 +27,7 @@ def main():
     goes = False
     print("ready", flush=True)
     while True:
-        if goes and not select.select([sys.stdin], [], [], 0.001)[0]:
+        if goes and not select.select([sys.stdin], [], [], 0.005)[0]:
             step()
             continue
         word, _, path = sys.stdin.readline().strip().partition(" ")

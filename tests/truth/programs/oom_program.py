@@ -5,6 +5,7 @@ usage: oom_program.py PLAN.json RESULT.json
 """
 import ctypes
 import json
+import os
 import re
 import sys
 
@@ -79,6 +80,7 @@ class Program:
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
+    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = plan.get("settings", "")  # which nobody has asked for yet
     torch.cuda.init()
     program = Program()
     for name, *words in plan["steps"]:

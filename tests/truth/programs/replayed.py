@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a program and keeps what torch counted of its memory on every device, for test_replay.py; with torch's own recorder on, its
-snapshot, too.
+"""Runs a program and keeps what torch counted of its memory on every device, for test_replay.py; torch's own recorder keeps its snapshot.
 
-usage: replayed.py COUNTS.json SNAPSHOT.pickle STACKS PROGRAM.py [ARGUMENTS]...   (STACKS: of torch's recorder; off: no snapshot)
+usage: replayed.py COUNTS.json SNAPSHOT.pickle STACKS SETTINGS PROGRAM.py [ARGUMENTS]...
 """
 import json
 import os
@@ -11,11 +10,11 @@ import sys
 
 import torch
 
-target, snapshot, stacks, program = sys.argv[1:5]
-sys.argv = sys.argv[4:]
+target, snapshot, stacks, settings, program = sys.argv[1:6]
+sys.argv = sys.argv[5:]
+os.environ["PYTORCH_CUDA_ALLOC_CONF"] = settings  # which nobody has asked for yet
 sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
-if stacks != "off":
-    torch.cuda.memory._record_memory_history(stacks="python", context=None if stacks == "none" else "all")
+torch.cuda.memory._record_memory_history(stacks="python", context=None if stacks == "none" else "all")
 kept = runpy.run_path(program, run_name="__main__")  # what it made is still there when the recording ends
 torch.cuda.synchronize()
 
@@ -32,7 +31,6 @@ for device in range(torch.cuda.device_count()):
         sys.exit("max_memory_allocated() and memory_stats() tell different peaks")
 with open(target, "w", encoding="utf-8") as file:
     json.dump({"torch": torch.__version__, "process": os.getpid(), "devices": counted}, file)
-if stacks != "off":
-    if "torch._inductor" not in sys.modules:
-        torch._inductor = type(sys)("torch._inductor")  # asked for by what makes stacks, and a second to import
-    torch.cuda.memory._dump_snapshot(snapshot)
+if "torch._inductor" not in sys.modules:
+    torch._inductor = type(sys)("torch._inductor")  # asked for by what makes stacks, and a second to import
+torch.cuda.memory._dump_snapshot(snapshot)

@@ -127,6 +127,8 @@ class Watch:
             self.mark()
 
     def write(self, path):
+        if "torch._inductor" not in sys.modules:
+            torch._inductor = type(sys)("torch._inductor")  # asked for by what makes stacks, and a second to import
         trace = torch.cuda.memory._snapshot()["device_traces"][0]
         allocations = [event for event in trace if event["action"] == "alloc"]
         if len(allocations) != count():

@@ -28,6 +28,7 @@ def pytest_addoption(parser):
     measure = parser.getgroup("measurements")
     measure.addoption("--seeds", type=int, metavar="N", help="so many of each family")
     measure.addoption("--first-seed", type=int, metavar="N")
+    measure.addoption("--events", type=int, metavar="N", help="so many requests (test_allocator.py)")
     measure.addoption("--only", metavar="TEXT", help="cases whose name has it")
     measure.addoption("--held-back", action="store_true", help="with families that nobody tunes against")
     measure.addoption("--keep", metavar="FOLDER", help="leaves recordings there, and takes those that are there already")
@@ -57,9 +58,10 @@ def pytest_generate_tests(metafunc):
     assert which in ("every", "older", "newest"), which
     chosen = found[:1] if which == "newest" else found if named else running.of_this_form(found, which == "older")
     if chosen:
-        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session")
+        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session",
+                             indirect=True)
     else:
-        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session")
+        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session", indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -73,6 +75,12 @@ def pytest_pyfunc_call(pyfuncitem):
     if failures.left_out:
         pytest.skip("; ".join(failures.left_out))
     return True
+
+
+@pytest.fixture(scope="session")
+def python(request):
+    """A Python with PyTorch, of those that the mark `torch` names."""
+    return request.param
 
 
 @pytest.fixture

@@ -6,17 +6,16 @@ import collections
 import json
 import os
 import pickle
-import subprocess
 
-import record_tools
-from running import PROGRAMS, with_environment
-
+import forks
 from roles_score import document
 from roles_truth import Trace, joined
+from running import PROGRAMS, with_environment
 
-MANY, PROGRAM, SNAPSHOT, WATCH = (os.path.join(PROGRAMS, name) for name in ("many.py", "roles_program.py", "roles_snapshot.py", "roles_watch.py"))
+PROGRAM, SNAPSHOT, WATCH = (os.path.join(PROGRAMS, name) for name in ("roles_program.py", "roles_snapshot.py", "roles_watch.py"))
 CARD, CAPACITY = "A100-80GB", 80 << 30
 STACKS = ("all", "python", "none")
+HOW = (*forks.TRAINING, "--import", "roles_program")
 
 #: `snapshots` by stacks; `trace` of the run that nothing watched, on a device that is large enough.
 Run = collections.namedtuple("Run", "program session snapshots truth trace")
@@ -36,38 +35,16 @@ class Runs:
         return os.path.join(self.folder, f"{self.number}.{what}")
 
     def simulated(self, words, capacity=CAPACITY):
-        """Programs one after the other in forks of one Python: their exit statuses and what was printed."""
-        listed, ended = self.path("programs"), self.path("ended")
-        with open(listed, "w", encoding="utf-8") as file:
-            json.dump(words, file)
-        run = subprocess.run([os.path.join(os.path.dirname(self.strata), "strata-simgpu"), f"capacity={capacity}", "--", self.python, MANY,
-                              "--import", "roles_program", listed, ended],
-                             capture_output=True, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
-        return self.statuses(ended, len(words)), run.stderr.decode(errors="replace")
-
-    @staticmethod
-    def statuses(ended, count):
-        if not os.path.exists(ended):
-            return [{"process": None, "status": None}] * count
-        with open(ended, encoding="utf-8") as file:
-            return json.loads(file.readline())
+        """Programs one after the other in forks of one Python: how they ended and what was printed."""
+        run, ended = forks.forked([os.path.join(os.path.dirname(self.strata), "strata-simgpu"), f"capacity={capacity}", "--"], self.python, words,
+                                  self.folder, HOW, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
+        return ended, run.stderr
 
     def record(self, programs, capacity=None):
         """A session for each, None for one that left none."""
-        listed, ended = self.path("programs"), self.path("ended")
-        with open(listed, "w", encoding="utf-8") as file:
-            json.dump([[PROGRAM, *program.words] for program in programs], file)
-        run = record_tools.record(
-            self.strata, ["-o", os.path.join(self.folder, "{process}.strata"), "--simulated", CARD,
-                          *(["--capacity", str(capacity)] if capacity else [])],
-            [self.python, MANY, "--import", "roles_program", listed, ended])
-        sessions = []
-        for status in self.statuses(ended, len(programs)):
-            made, kept = os.path.join(self.folder, f"{status['process']}.strata"), self.path("strata")
-            if os.path.exists(made):
-                os.rename(made, kept)
-            sessions.append(kept if os.path.exists(kept) else None)
-        return sessions, run.stderr
+        run, ended = forks.recorded(self.strata, ["--simulated", CARD, *(["--capacity", str(capacity)] if capacity else [])], self.python,
+                                    [[PROGRAM, *program.words] for program in programs], self.folder, HOW)
+        return [session for _, session in ended], run.stderr
 
     def watch(self, programs, capacity=CAPACITY, stacks=STACKS, hooks=True):
         """Of each program its snapshots by stacks, and what hooks saw; None for what was not made."""

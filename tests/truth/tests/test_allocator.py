@@ -2,12 +2,9 @@
 """Random requests through PyTorch's own caching allocator on the simulated device, and through the replay's: every event, address,
 sum and block must be the same.
 
-usage: test_allocator.py STRATA_SIMGPU FOLLOW_REQUESTS [--torch PYTHON]... [--seconds N | --events N] [--seed S] [--runs N]
-
-The short form makes the same runs each time, from seed 0 on; the long one (STRATA_LONG=1) draws a seed, and takes half a minute.
-Each run draws its settings, capacity, streams, pools, order of addresses and changes in mid-run from its seed, which is printed where
-a run differs: --seed S --runs 1 repeats it. Without --torch, with the newest PyTorch and 2.6. By hand with every minor version:
---torch PYTHON --events 1000000. Skipped (exit 77) without PyTorch, without a compiler, or without the headers of the CUDA runtime.
+The short form makes the same runs each time, from seed 0 on; the long one draws a seed, and takes a quarter of a minute with each PyTorch.
+Each run draws its settings, capacity, streams, pools, order of addresses and changes in mid-run from its seed, which is printed where a
+run differs: --first-seed S --seeds 1 repeats it. By hand with every minor version: --python PYTHON --events 1000000.
 """
 import collections
 import os
@@ -15,12 +12,16 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-from running import LONG, PROGRAMS, main, version as version_of
+import pytest
+
+from conftest import of_build
 from cpp import compiled
+from running import LONG, PROGRAMS, version as version_of
+
+pytestmark = pytest.mark.torch("older")
 
 SOURCE = os.path.join(PROGRAMS, "requests.cpp")
 SETTINGS = os.path.join(PROGRAMS, "settings.cpp")
@@ -103,22 +104,31 @@ def draw_run(seed, version):
         seed = f"{seed}, another"  # the combination is left out, the seed is not
 
 
-def follow(arguments, program, version, seed):
+@pytest.fixture(scope="module")
+def follower():
+    return of_build("bin", "follow_requests")
+
+
+@pytest.fixture(scope="module")
+def seed(request):
+    first = request.config.getoption("first_seed")
+    return first if first is not None else random.SystemRandom().randrange(1 << 40) if LONG else 0
+
+
+def follow(command, follower):
     """Whether one run agrees; its figures, else what differs. PyTorch's own allocator may read what is gone (2.6: malloc with max_split_size_mb
     and a request beyond what can be released) and then ends in some of the runs of a seed: who ends so is run again."""
-    device, options, settings = draw_run(seed, version)
-    command = [arguments.simgpu, device, "--", program, *(f"{key}={value}" for key, value in options.items()), "--", *settings]
     for _ in range(TRIES):
-        status, agrees, figures = follow_once(arguments, command)
+        status, agrees, figures = follow_once(command, follower)
         if status != -signal.SIGSEGV:
             return agrees, figures
     return True, {CRASHES: 1}
 
 
-def follow_once(arguments, command):
+def follow_once(command, follower):
     """How PyTorch ended, whether it agrees, and figures or what differs."""
     with tempfile.TemporaryFile() as said, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as real:
-        followed = subprocess.run([arguments.follow], stdin=real.stdout, capture_output=True, text=True)
+        followed = subprocess.run([follower], stdin=real.stdout, capture_output=True, text=True)
         real.stdout.close()  # who differs stops reading
         real.wait()
         said.seek(0)
@@ -130,7 +140,9 @@ def follow_once(arguments, command):
     return real.returncode, True, {key: int(value) for key, value in re.findall(r"([a-z][a-z_ ]*?) (-?\d+)(?:,|$)", followed.stdout)}
 
 
-SHORT_RUNS = 100  # of the short form, with each PyTorch: so many that each kind of event is among them
+SHORT_RUNS, OLDER_RUNS = 50, 25  # of the short form, with the newest PyTorch and with 2.6
+MOST_FAILURES = 5  # who has so many stops
+STRINGS = 1000  # of settings that are drawn, and pairs of them
 NUMBERS = ("0", "1", "2", "3", "4", "7", "8", "16", "20", "21", "32", "64", "64", "128", "256", "1024", "65536", "131072", "-1", "1.5", "64MB",
            "0x40", "+64", "abc", "", "9999999999", "99999999999999999999999", "1e2", "18446744073709551615")
 FRACTIONS = ("0", "0.0", "0.01", "0.1", "0.5", "0.8", "0.999", "1", "1.0", "1.1", "-0.5", ".5", "5e-1", "0.5x", "abc", "", "nan", "inf")
@@ -171,68 +183,51 @@ def draw_text(draw):
     return ",".join(words)
 
 
-def test_settings(arguments, python, version, seed, failures):
+def test_settings(simgpu, follower, python, seed, failures):
     """Every string is refused by both, or read alike."""
+    version = "%d.%d" % tuple(version_of(python)[:2])
     program = compiled(python, failures, SETTINGS, ("-O1", "-w"), libraries=("c10", "c10_cuda"))
     if not program:
         return
     draw = random.Random(seed)
     lines = [*BROKEN, *("roundup_power2_divisions:" + value for value in LISTS),
              *(f"{key}:{value}" for key, values in KEYS.items() for value in values)]
-    lines += [draw_text(draw) for _ in range(arguments.settings)]
-    lines += [f"{draw_text(draw)}\t{draw_text(draw)}" for _ in range(arguments.settings)]
+    lines += [draw_text(draw) for _ in range(STRINGS)]
+    lines += [f"{draw_text(draw)}\t{draw_text(draw)}" for _ in range(STRINGS)]
     text = "\n".join(lines) + "\n"
-    real = subprocess.run([arguments.simgpu, "--", program], input=text, capture_output=True, text=True).stdout.split("\n")
-    ours = subprocess.run([arguments.follow, "--settings", "%d.%d" % version], input=text, capture_output=True, text=True).stdout.split("\n")
-    failures.expect(f"PyTorch {version[0]}.{version[1]}", "answers", (len(real), len(ours)), (len(lines) + 1,) * 2)
-    real = [re.sub(r"\b184467440737\d{8}\b", "unlimited", answer) for answer in real]
-    ours = [re.sub(r"\b184467440737\d{8}\b", "unlimited", answer) for answer in ours]
-    taken = sum(answer != "refused" for answer in real)
+    real, ours = (re.sub(r"\b184467440737\d{8}\b", "unlimited", subprocess.run(command, input=text, capture_output=True, text=True).stdout).split("\n")
+                  for command in ([simgpu, "--", program], [follower, "--settings", version]))
+    failures.expect(f"PyTorch {version}", "answers", (len(real), len(ours)), (len(lines) + 1,) * 2)
     for line, wanted, got in zip(lines, real, ours):
-        failures.expect(f"PyTorch {version[0]}.{version[1]} {line!r}", "values", got, wanted)
-    failures.expect(f"PyTorch {version[0]}.{version[1]}", "some are taken, some refused", 100 < taken < len(lines) - 100)
-    print(f"{len(lines)} strings of settings, {taken} taken", flush=True)
+        failures.expect(f"PyTorch {version} {line!r}", "values", got, wanted)
+    taken = sum(answer != "refused" for answer in real)
+    failures.expect(f"PyTorch {version}", "some are taken, some refused", 100 < taken < len(lines) - 100)
 
 
-def test(arguments, python, failures):
+def test_requests(request, simgpu, follower, python, newest, seed, failures):
     version = tuple(version_of(python)[:2])
+    name = "PyTorch %d.%d" % version
     program = compiled(python, failures, SOURCE, ("-O1", "-rdynamic"), libraries=("c10", "c10_cuda"), behind=("-ldl",))
     if not program:
-        return "the program cannot be built"
-    seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 40) if LONG else 0
-    print(f"PyTorch {version[0]}.{version[1]}: from seed {seed} on", flush=True)
-    if not arguments.runs:
-        test_settings(arguments, python, version, seed, failures)
-    sums, runs, end = collections.Counter(), 0, time.monotonic() + arguments.seconds / 2
-    most = arguments.runs or (0 if arguments.events or arguments.seconds else SHORT_RUNS)
-    while runs < most if most else sums["events"] < arguments.events if arguments.events else time.monotonic() < end:
-        agrees, figures = follow(arguments, program, version, seed + runs)
+        return
+    events, seeds = request.config.getoption("events"), request.config.getoption("seeds")
+    sums, runs, end = collections.Counter(), 0, time.monotonic() + 15
+    most = seeds or (0 if events or LONG else SHORT_RUNS if python == newest else OLDER_RUNS)
+    while runs < most if most else sums["events"] < events if events else time.monotonic() < end:
+        device, options, settings = draw_run(seed + runs, version)
+        agrees, figures = follow([simgpu, device, "--", program, *(f"{key}={value}" for key, value in options.items()), "--", *settings], follower)
         runs += 1
         if agrees:
             failures.checks += 1
             sums.update(figures)
         else:
-            failures.expect(f"PyTorch {version[0]}.{version[1]} --seed {seed + runs - 1} --runs 1", "the replay", figures, "no difference")
-            if failures.count >= arguments.failures:
+            failures.expect(f"{name} --first-seed {seed + runs - 1} --seeds 1", "the replay", figures, "no difference")
+            if failures.count >= MOST_FAILURES:
                 break
-    print(f"{runs} runs: " + ", ".join(f"{key} {count}" for key, count in sums.items()), flush=True)
-    failures.expect(f"PyTorch {version[0]}.{version[1]}", f"{CRASHES}: one of a hundred at most", 100 * sums[CRASHES] <= max(runs, 100))
+    print(f"{name}: {runs} runs from seed {seed} on: " + ", ".join(f"{key} {count}" for key, count in sums.items()), flush=True)
+    failures.expect(name, f"{CRASHES}: one of a hundred at most", 100 * sums[CRASHES] <= max(runs, 100))
     # What was not asked for was not compared.
-    if not failures.count and runs >= 100:
+    if not failures.count and runs >= SHORT_RUNS:
         for what in ("segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "settings changed", "completed late",
                      "completed by waiting", "pools release", "maps failed"):
-            failures.expect(f"PyTorch {version[0]}.{version[1]}", f"{what} in {runs} runs", sums[what] > 0)
-
-
-def add_options(parser):
-    parser.add_argument("--torch", dest="python", action="append")
-    parser.add_argument("--seconds", type=float, default=30 if LONG else 0)
-    parser.add_argument("--events", type=int, default=0)
-    parser.add_argument("--runs", type=int, default=0)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--settings", type=int, default=1000, help="strings of settings to draw, and pairs of them")
-    parser.add_argument("--failures", type=int, default=5, help="stop behind so many")
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, ("simgpu", "follow"), add_options=add_options, older=True))
+            failures.expect(name, f"{what} in {runs} runs", sums[what] > 0)

@@ -3,19 +3,16 @@
 found without a look at that has to come out as next to nothing, or as what the trace's clock was moved by; and memory on the
 trace's clock is that of the snapshot. A snapshot of another run is refused. A recording of the same process joins it, too, and
 is no rank; its steps are those that the program names, and where the profiler had the GPU's records nobody knows how busy it was.
-
-usage: test_join.py STRATA STRATA_SIMGPU [--python PYTHON]...
-
-Skipped (exit 77) without PyTorch.
 """
 import json
 import os
 import pickle
 import subprocess
-import sys
-import tempfile
 
-from running import PROGRAMS, main, strata_json
+import pytest
+
+from forks import TRAINING, forked
+from running import PROGRAMS, strata_json
 
 PROGRAM = os.path.join(PROGRAMS, "join_program.py")
 MOVED_NS = 12_345_678_901
@@ -23,10 +20,13 @@ NEAR_NS = 100_000  # both stamps are taken within one call of the allocator
 NEAR_STEP_NS = 1_000_000  # of a step: what both observers take for themselves
 
 
-def made(arguments, python, folder, *options):
-    os.makedirs(folder)
-    run = subprocess.run([arguments.simgpu, "--", python, PROGRAM, folder, *options], capture_output=True, text=True, timeout=300)
-    return run, os.path.join(folder, "trace.json"), os.path.join(folder, "snapshot.pickle")
+@pytest.fixture(scope="module")
+def runs(simgpu, python, tmp_path_factory):
+    """Trace and snapshot of two runs, of which the second has no memory in its trace."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("one", "other")]
+    run, ended = forked([simgpu, "--"], python, [[PROGRAM, str(folders[0])], [PROGRAM, str(folders[1]), "--no-memory"]], folders[0], TRAINING, timeout=300)
+    assert [each["status"] for each in ended] == [0, 0], run.stderr
+    return [(str(folder / "trace.json"), str(folder / "snapshot.pickle")) for folder in folders]
 
 
 def memory_rows(trace):
@@ -46,32 +46,48 @@ def requested_after(snapshot):
     return totals[::-1], changes[::-1]
 
 
-def look(arguments, name, trace_path, snapshot_path, by, failures):
-    _, told = strata_json(arguments.strata, ["timeline", trace_path, snapshot_path, "--json"])
-    failures.expect(name, "joined", told is not None and len(told["ranks"][0]["joined"]), 1)
-    if not told:
-        return None
-    [joined] = told["ranks"][0]["joined"]
+def joined(strata, trace_path, snapshot_path):
+    _, told = strata_json(strata, ["timeline", trace_path, snapshot_path, "--json"])
+    assert told and len(told["ranks"][0]["joined"]) == 1
+    return told["ranks"][0]["joined"][0]
+
+
+@pytest.mark.parametrize("index, by", [(0, "allocations"), (1, "annotations")], ids=["allocations", "annotations"])
+def test_joined(strata, runs, index, by, failures):
+    trace_path, snapshot_path = runs[index]
+    found = joined(strata, trace_path, snapshot_path)
+    with open(snapshot_path, "rb") as file:
+        totals, _ = requested_after(pickle.load(file))
+    failures.expect(by, "by", found["by"], by)
+    if by == "allocations":
+        with open(trace_path, encoding="utf-8") as file:
+            failures.expect(by, "all of the trace's allocations", found["matches"], len(memory_rows(json.load(file))))
+    failures.expect(by, f"offset of {found['offset_ns']} ns", abs(found["offset_ns"]) <= NEAR_NS)
+    failures.expect(by, f"error of {found['error_ns']} ns", found["error_ns"] <= NEAR_NS)
+    [device] = found["devices"]
+    failures.expect(by, "peak", device["requested_bytes_peak"], totals[device["requested_peak_event"]])
+
+
+def test_a_clock_that_was_moved(strata, runs, tmp_path):
+    trace_path, snapshot_path = runs[0]
     with open(trace_path, encoding="utf-8") as file:
         trace = json.load(file)
-    with open(snapshot_path, "rb") as file:
-        snapshot = pickle.load(file)
-    failures.expect(name, "by", joined["by"], by)
-    if by == "allocations":
-        failures.expect(name, "all of the trace's allocations", joined["matches"], len(memory_rows(trace)))
-    failures.expect(name, f"offset of {joined['offset_ns']} ns", abs(joined["offset_ns"]) <= NEAR_NS)
-    failures.expect(name, f"error of {joined['error_ns']} ns", joined["error_ns"] <= NEAR_NS)
-    totals, _ = requested_after(snapshot)
-    [device] = joined["devices"]
-    failures.expect(name, "peak", device["requested_bytes_peak"], totals[device["requested_peak_event"]])
-    print(f"{name}: offset {joined['offset_ns']} ns within {joined['error_ns']} ns by {joined['matches']} {by}", flush=True)
-    return joined, trace, snapshot
+    trace["baseTimeNanoseconds"] += MOVED_NS
+    moved = tmp_path / "moved.json"
+    moved.write_text(json.dumps(trace))
+    assert joined(strata, str(moved), snapshot_path)["offset_ns"] == joined(strata, trace_path, snapshot_path)["offset_ns"] + MOVED_NS
 
 
-def written(arguments, name, trace_path, snapshot_path, folder, failures):
-    """As a trace: each change of the snapshot within the trace's time, with the totals behind it."""
-    path = os.path.join(folder, "joined.json")
-    subprocess.run([arguments.strata, "timeline", trace_path, snapshot_path, "-o", path], stdout=subprocess.DEVNULL, check=True)
+def test_a_snapshot_of_another_run_is_refused(strata, runs):
+    run, told = strata_json(strata, ["timeline", runs[0][0], runs[1][1], "--json"])
+    assert run.returncode != 0 and told is None
+    assert "not of the same run" in run.stderr
+
+
+def test_written_as_a_trace(strata, runs, tmp_path):
+    """Each change of the snapshot within the trace's time, with the totals behind it."""
+    (trace_path, snapshot_path), path = runs[0], str(tmp_path / "joined.json")
+    subprocess.run([strata, "timeline", trace_path, snapshot_path, "-o", path], stdout=subprocess.DEVNULL, check=True)
     with open(path, encoding="utf-8") as file:
         held, *rows = memory_rows(json.load(file))
     with open(snapshot_path, "rb") as file:
@@ -79,65 +95,28 @@ def written(arguments, name, trace_path, snapshot_path, folder, failures):
     events = [(change, total) for change, total in zip(changes, totals) if change]
     got = [(row["args"]["Bytes"], row["args"]["Total Allocated"]) for row in rows]
     begins = [at for at in range(len(events)) if events[at:at + len(got)] == got]
-    failures.expect(name, "the snapshot's changes in the written trace", len(begins), 1)
-    if begins:
-        failures.expect(name, "what held before", held["args"]["Total Allocated"], events[begins[0] - 1][1])
+    assert len(begins) == 1, "the snapshot's changes in the written trace"
+    assert held["args"]["Total Allocated"] == events[begins[0] - 1][1], "what held before"
 
 
-def test(arguments, python, failures):
-    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    with tempfile.TemporaryDirectory() as folder:
-        run, trace_path, snapshot_path = made(arguments, python, os.path.join(folder, "one"))
-        failures.expect(version, f"exit: {run.stderr[-500:]}", run.returncode, 0)
-        if run.returncode != 0:
-            return
-        found = look(arguments, version, trace_path, snapshot_path, "allocations", failures)
-        if not found:
-            return
-        joined, trace, _ = found
-        written(arguments, version, trace_path, snapshot_path, folder, failures)
-
-        trace["baseTimeNanoseconds"] += MOVED_NS
-        moved = os.path.join(folder, "moved.json")
-        with open(moved, "w", encoding="utf-8") as file:
-            json.dump(trace, file)
-        _, told = strata_json(arguments.strata, ["timeline", moved, snapshot_path, "--json"])
-        failures.expect(version, "offset of a clock that was moved", told and told["ranks"][0]["joined"][0]["offset_ns"],
-                        joined["offset_ns"] + MOVED_NS)
-
-        _, unmeasured, other = made(arguments, python, os.path.join(folder, "other"), "--no-memory")
-        look(arguments, f"{version} without memory", unmeasured, other, "annotations", failures)
-        run, told = strata_json(arguments.strata, ["timeline", trace_path, other, "--json"])
-        failures.expect(version, "a snapshot of another run", (run.returncode != 0, told), (True, None))
-        failures.expect(version, "why it is refused", "not of the same run" in run.stderr)
-        check_recording(arguments, version, python, os.path.join(folder, "recorded"), failures)
-
-
-def check_recording(arguments, version, python, folder, failures):
-    os.makedirs(folder)
-    recording, trace_path = os.path.join(folder, "run.strata"), os.path.join(folder, "trace.json")
-    run = subprocess.run([arguments.strata, "record", "--simulated", "A100-80GB", "--kernels", "-o", recording, "--", python, PROGRAM, folder],
+def test_recording(strata, python, tmp_path, failures):
+    recording, trace_path, name = str(tmp_path / "run.strata"), str(tmp_path / "trace.json"), "recording"
+    run = subprocess.run([strata, "record", "--simulated", "A100-80GB", "--kernels", "-o", recording, "--", python, PROGRAM, str(tmp_path)],
                          capture_output=True, text=True, timeout=300)
-    failures.expect(version, f"recorded: {run.stderr[-500:]}", run.returncode, 0)
-    if run.returncode != 0:
-        return
-    _, told = strata_json(arguments.strata, ["timeline", trace_path, recording, "--json"])
-    failures.expect(version, "a trace of a card that strata record simulates says so", told["simulated"])
-    failures.expect(version, "a recording of its process is no rank", (len(told["ranks"]), "ranks_verdict" in told), (1, False))
-    failures.expect(version, "but joins it", len(told["ranks"][0]["joined"]), 1)
-    failures.expect(version, "offset of the recording", abs(told["ranks"][0]["joined"][0]["offset_ns"]) <= NEAR_NS)
-    _, own = strata_json(arguments.strata, ["timeline", recording, "--json"])
+    assert run.returncode == 0, run.stderr
+    _, told = strata_json(strata, ["timeline", trace_path, recording, "--json"])
+    failures.expect(name, "a trace of a card that strata record simulates says so", told["simulated"])
+    failures.expect(name, "a recording of its process is no rank", (len(told["ranks"]), "ranks_verdict" in told), (1, False))
+    failures.expect(name, "but joins it", len(told["ranks"][0]["joined"]), 1)
+    failures.expect(name, "offset of the recording", abs(told["ranks"][0]["joined"][0]["offset_ns"]) <= NEAR_NS)
+    _, own = strata_json(strata, ["timeline", recording, "--json"])
     steps = own["ranks"][0]["steps"]
-    failures.expect(version, "names of steps", [step["name"] for step in steps], [f"step {number}" for number in range(13)])
+    failures.expect(name, "names of steps", [step["name"] for step in steps], [f"step {number}" for number in range(13)])
     with open(trace_path, encoding="utf-8") as file:
         profiled = {row["name"]: row["dur"] * 1e3 for row in json.load(file)["traceEvents"]
                     if row.get("cat") == "user_annotation" and row["name"].startswith("step ")}
-    failures.expect(version, "steps that both saw", len(profiled), 8)
+    failures.expect(name, "steps that both saw", len(profiled), 8)
     far = [step for step in steps if abs(step["duration_ns"] - profiled.get(step["name"], step["duration_ns"])) > NEAR_STEP_NS]
-    failures.expect(version, "times of steps that are not the profiler's", far, [])
-    failures.expect(version, "steps of which nobody knows how busy the GPU was",
-                    [step["name"] for step in steps if step["gpu_busy_ns"] is None], sorted(profiled, key=lambda name: int(name[5:])))
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu")))
+    failures.expect(name, "times of steps that are not the profiler's", far, [])
+    failures.expect(name, "steps of which nobody knows how busy the GPU was",
+                    [step["name"] for step in steps if step["gpu_busy_ns"] is None], sorted(profiled, key=lambda step: int(step[5:])))

@@ -2,12 +2,10 @@
 """Leaks that were put into training programs on the simulated device, and programs that only look as if they leaked: does `strata leaks`
 find the one and leave the other alone?
 
-usage: test_leaks.py STRATA [--python PYTHON]... [--sample N | --all] [--seed S] [--only TEXT] [--show] [--keep FOLDER] [--again FOLDER] [--recorder STRATA]
-
-Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample of N programs (12); --all, or
-STRATA_LONG=1, makes 10 of each kind of leak and 12 of each without one, as --only does of the kinds that have TEXT. Each is recorded by Strata, and by PyTorch
-with stacks and with none. What leaked is told by the numbers of its allocations. Exit 1 below the bars. "nothing" stands for a
-program that never tells of a leak, "the biggest" for one that calls the site with the most bytes at the end one.
+The short form is a sample; the long one makes 10 draws of each kind of leak and 12 of each without one. --seeds N makes N of each, from
+--first-seed on, --only TEXT those of the kinds that have TEXT. --keep FOLDER keeps the recordings, and asks once more of those that are there.
+Each is recorded by Strata, and by PyTorch with stacks and with none. What leaked is told by the numbers of its allocations. "nothing"
+stands for a program that never tells of a leak, "the biggest" for one that calls the site with the most bytes at the end one.
 """
 import collections
 import json
@@ -15,14 +13,19 @@ import os
 import pickle
 import shutil
 import subprocess
-import sys
 import tempfile
 
-from running import LONG, PROGRAMS, main, strata_json, with_environment
+import pytest
 
-MANY, PROGRAM = (os.path.join(PROGRAMS, name) for name in ("many.py", "leak_programs.py"))
+from forks import TRAINING, recorded
+from running import LONG, PROGRAMS, strata_json, with_environment
+
+pytestmark = pytest.mark.torch("newest")
+
+PROGRAM = os.path.join(PROGRAMS, "leak_programs.py")
 STEPS, SETTLED, TOGETHER = 30, 6, 24
-DRAWS_OF_LEAKS, DRAWS_OF_CLEAN, SAMPLE = 10, 12, 12
+DRAWS_OF_LEAKS, DRAWS_OF_CLEAN = 10, 12
+SAMPLE = 4  # kinds of leaks, and of programs without one
 CARD = "A100-80GB"
 RECORDED, FRAMES, NONE = "recorded by Strata", "PyTorch's, with frames", "PyTorch's, without"
 GROWING = ("concatenation", "keys_and_values")
@@ -49,10 +52,8 @@ def kinds():
 class Truth:
     """What a trace without frames tells of a program whose steps are known: number and size of what leaked."""
 
-    def __init__(self, snapshot, case, steps):
+    def __init__(self, trace, case, steps):
         self.sizes, self.stays, last = [], [], {}
-        with open(snapshot, "rb") as file:
-            trace = pickle.load(file)["device_traces"][0]
         for event in trace:
             if event["action"] == "alloc":
                 last[event["addr"]] = len(self.sizes)
@@ -79,10 +80,8 @@ class Truth:
         return sum(self.sizes[steps[-1][1] + place] - self.sizes[early[1] + place] for place in places) / (STEPS - 1 - SETTLED)
 
 
-def biggest(snapshot, frames):
+def biggest(trace, frames):
     """Numbers of the allocations that live at the end, of the site with the most bytes of them."""
-    with open(snapshot, "rb") as file:
-        trace = pickle.load(file)["device_traces"][0]
     live, number = {}, 0
     for event in trace:
         if event["action"] == "alloc":
@@ -98,17 +97,20 @@ def biggest(snapshot, frames):
     return numbers[sums.most_common(1)[0][0]] if sums else set()
 
 
-def without_frames(snapshot):
+def trace_of(snapshot):
+    with open(snapshot, "rb") as file:
+        return pickle.load(file)["device_traces"][0]
+
+
+def without_frames(snapshot, path):
     """As PyTorch records with context=None."""
     with open(snapshot, "rb") as file:
         kept = pickle.load(file)
     for rows in (*kept["device_traces"], *(segment["blocks"] for segment in kept["segments"]), kept["segments"]):
         for row in rows:
             row["frames"] = []
-    path = snapshot.replace(".pickle", ".none.pickle")
     with open(path, "wb") as file:
         pickle.dump(kept, file)
-    return path
 
 
 class Figures:
@@ -135,61 +137,38 @@ class Figures:
         return told is not None and not self.alarms[-1]
 
 
-class Runs:
-    def __init__(self, strata, python, folder):
-        self.strata, self.python, self.folder, self.number = strata, python, folder, 0
-
-    def path(self, what):
-        self.number += 1
-        return os.path.join(self.folder, f"{self.number}.{what}")
-
-    def run(self, cases, starter, more):
-        """Where each left what it knows, None for one that did not end well."""
-        listed, ended = self.path("programs"), self.path("ended")
-        truths = [self.path("json") for _ in cases]
-        words = [[PROGRAM, case.kind, *(["--clean"] if case.clean else []), "--seed", str(case.seed), "--steps", str(STEPS), "--truth", truth,
-                  *more(index)] for index, (case, truth) in enumerate(zip(cases, truths))]
-        with open(listed, "w", encoding="utf-8") as file:
-            json.dump(words, file)
-        run = subprocess.run([*starter, self.python, MANY, listed, ended], capture_output=True, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
-        statuses = [None] * len(cases)
-        if os.path.exists(ended):
-            with open(ended, encoding="utf-8") as file:
-                statuses = json.loads(file.readline())
-        known = []
-        for truth in truths:
-            known.append(None)
-            if os.path.exists(truth):
-                with open(truth, encoding="utf-8") as file:
-                    known[-1] = json.load(file)["steps"]
-        return known, statuses, run.stderr.decode(errors="replace")
-
-    def all(self, cases):
-        """[(steps, recordings by kind)] of cases, (why not, None) for one that did not run. PyTorch records beside Strata, in the same run."""
-        out = os.path.join(self.folder, "{process}.strata")
-        snapshots = [self.path("pickle") for _ in cases]
-        known, statuses, told = self.run(cases, [self.strata, "record", "--overwrite", "-o", out, "--simulated", CARD, "--"],
-                                         lambda index: ["--snapshot", snapshots[index]])
-        found = []
-        for steps, status, snapshot in zip(known, statuses, snapshots):
-            made = status and os.path.join(self.folder, f"{status['process']}.strata")
-            if not steps or not made or not os.path.exists(made) or not os.path.exists(snapshot):
-                found.append((told[-1500:], None))
-                continue
-            session = self.path("strata")  # processes come again
-            os.rename(made, session)
-            found.append((steps, {RECORDED: session, FRAMES: snapshot, NONE: without_frames(snapshot)}))
-        return found
+def named(case):
+    return f"{'clean-' if case.clean else ''}{case.kind}-{case.seed}"
 
 
-def hold(strata, case, steps, recordings, figures, failures, called, arguments):
-    name = f"{'clean ' if case.clean else ''}{case.kind} {case.seed}"
-    if recordings is None:
-        failures.expect(name, "ran", steps, "recordings")
+def recordings_of(case, folder):
+    begin = os.path.join(folder, named(case))
+    return {RECORDED: begin + ".strata", FRAMES: begin + ".frames.pickle", NONE: begin + ".none.pickle"}
+
+
+def make(cases, strata, python, folder, work):
+    """Runs those of which nothing is in the folder. PyTorch records beside Strata, in the same run."""
+    cases = [case for case in cases if not os.path.exists(recordings_of(case, folder)[NONE])]
+    if not cases:
         return
-    truth = Truth(recordings[NONE], case, steps)
+    words = [[PROGRAM, case.kind, *(["--clean"] if case.clean else []), "--seed", str(case.seed), "--steps", str(STEPS),
+              "--truth", os.path.join(folder, named(case) + ".json"), "--snapshot", recordings_of(case, folder)[FRAMES]] for case in cases]
+    run, ended = recorded(strata, ["--simulated", CARD], python, words, work, TRAINING, env=with_environment(TORCH_SYMBOLIZE_MODE="dladdr"))
+    for case, (status, session) in zip(cases, ended):
+        assert status == 0 and session, f"{named(case)}: {run.stderr[-1500:]}"
+        paths = recordings_of(case, folder)
+        shutil.move(session, paths[RECORDED])
+        without_frames(paths[FRAMES], paths[NONE])
+
+
+def hold(strata, case, folder, figures, called, failures):
+    recordings, name = recordings_of(case, folder), named(case)
+    with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
+        steps = json.load(file)["steps"]
+    traces = {kind: trace_of(recordings[kind]) for kind in (FRAMES, NONE)}
+    truth = Truth(traces[NONE], case, steps)
     if not case.clean:
-        failures.expect(name, "leaks", bool(truth.leaked) and truth.bytes_per_step > 0, True)
+        failures.expect(name, "leaks", bool(truth.leaked) and truth.bytes_per_step > 0)
     for kind, recording in recordings.items():
         run, told = strata_json(strata, ["leaks", recording, "--device", "0", "--json"])
         failures.expect(name, f"{kind}: strata leaks", told is not None or run.stderr, True)
@@ -197,19 +176,11 @@ def hold(strata, case, steps, recordings, figures, failures, called, arguments):
         if case.clean:
             right = figures[kind].add_clean(told, called.get(case.kind))
         elif truth.leaked:
-            largest = biggest(recordings[FRAMES if kind == RECORDED else kind], kind != NONE)
-            right = figures[kind].add_leak(truth, told, largest)
-        if arguments.show or not right:
-            sites = [f"{site['kind']} {os.path.basename(site['line'])} {site['bytes_per_step_allocated']} B from {site['first_step']}"
-                     for site in (told or {}).get("sites", [])]
-            print(f"  {name}, {kind}: {'clean' if case.clean else f'{truth.bytes_per_step:.0f} B a step'}; told {(told or {}).get('verdict')}: {sites[:4]} "
-                  f"({len(sites)} sites), {(told or {}).get('steps')} steps by {(told or {}).get('evidence')}", flush=True)
-    if arguments.keep:
-        begin = os.path.join(arguments.keep, name.replace(" ", "-"))
-        with open(begin + ".json", "w", encoding="utf-8") as file:
-            json.dump(steps, file)
-        for kind, ending in ((RECORDED, ".strata"), (FRAMES, ".frames.pickle"), (NONE, ".none.pickle")):
-            shutil.copy(recordings[kind], begin + ending)
+            right = figures[kind].add_leak(truth, told, biggest(traces[FRAMES if kind == RECORDED else kind], kind != NONE))
+        sites = [f"{site['kind']} {os.path.basename(site['line'])} {site['bytes_per_step_allocated']} B from {site['first_step']}"
+                 for site in (told or {}).get("sites", [])]
+        print(f"  {'' if right else 'NOT RIGHT: '}{name}, {kind}: {'clean' if case.clean else f'{truth.bytes_per_step:.0f} B a step'}; told "
+              f"{(told or {}).get('verdict')}: {sites[:4]} ({len(sites)} sites), {(told or {}).get('steps')} steps by {(told or {}).get('evidence')}", flush=True)
 
 
 def limits(strata, session, failures):
@@ -241,64 +212,29 @@ def report(kind, figures, failures):
         failures.expect(kind, f"false alarms ({mean(figures.alarms):.3f}, bar {alarms})", mean(figures.alarms) <= alarms, True)
 
 
-def chosen(arguments):
+def chosen(config):
+    first, seeds, only = (config.getoption(name) for name in ("first_seed", "seeds", "only"))
     leaks, clean, _ = kinds()
-    cases = [Case(kind, seed, False) for seed in range(arguments.seed, arguments.seed + DRAWS_OF_LEAKS) for kind in leaks]
-    cases += [Case(kind, seed, True) for seed in range(arguments.seed, arguments.seed + DRAWS_OF_CLEAN) for kind in clean]
-    if arguments.only:
-        return [case for case in cases if arguments.only in case.kind][:arguments.sample]
-    if arguments.all and arguments.sample is None:
-        return cases
-    most = arguments.sample or SAMPLE
-    return cases[:min(len(leaks), most // 2)] + [case for case in cases if case.clean][:most - min(len(leaks), most // 2)]
+    if not (LONG or seeds or only):
+        return [Case(some[(2 * index + 1) * len(some) // (2 * SAMPLE)], first or 0, some is clean) for some in (leaks, clean) for index in range(SAMPLE)]
+    return [Case(kind, (first or 0) + draw, some is clean) for some, draws in ((leaks, DRAWS_OF_LEAKS), (clean, DRAWS_OF_CLEAN))
+            for draw in range(seeds or draws) for kind in some if (only or "") in kind]
 
 
-def kept(folder):
-    """What --keep left there: (case, steps, recordings)."""
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            kind, _, seed = name[:-len(".json")].rpartition("-")
-            begin = os.path.join(folder, name[:-len(".json")])
-            with open(begin + ".json", encoding="utf-8") as file:
-                yield (Case(kind.removeprefix("clean-"), int(seed), kind.startswith("clean-")), json.load(file),
-                       {RECORDED: begin + ".strata", FRAMES: begin + ".frames.pickle", NONE: begin + ".none.pickle"})
-
-
-def test(arguments, python, failures):
-    strata = os.path.realpath(arguments.strata)
+def test_leaks(request, strata, python, failures):
     figures = {kind: Figures() for kind in BARS}
-    if arguments.keep:
-        os.makedirs(arguments.keep, exist_ok=True)
-    called, cases, limited = kinds()[2], chosen(arguments), False
-    if arguments.again:
-        cases = []
-        for case, steps, recordings in kept(arguments.again):
-            if arguments.only in case.kind:
-                hold(strata, case, steps, recordings, figures, failures, called, arguments)
+    cases, called, keep = chosen(request.config), kinds()[2], request.config.getoption("keep")
+    leaking = next((case for case in cases if not case.clean), None)
     for first in range(0, len(cases), TOGETHER):
-        with tempfile.TemporaryDirectory() as folder:
-            some = cases[first:first + TOGETHER]
-            recorder = os.path.realpath(arguments.recorder or strata)
-            for case, (steps, recordings) in zip(some, Runs(recorder, python, folder).all(some)):
-                hold(strata, case, steps, recordings, figures, failures, called, arguments)
-                if not limited and not case.clean and recordings:
-                    limited = True
-                    limits(strata, recordings[RECORDED], failures)
+        some = cases[first:first + TOGETHER]
+        with tempfile.TemporaryDirectory() as work:
+            folder = keep or work
+            os.makedirs(folder, exist_ok=True)
+            make(some, strata, python, folder, work)
+            for case in some:
+                hold(strata, case, folder, figures, called, failures)
+            if leaking in some:
+                limits(strata, recordings_of(leaking, folder)[RECORDED], failures)
         print(f"  {min(len(cases), first + TOGETHER)} of {len(cases)} programs", flush=True)
     for kind, each in figures.items():
         report(kind, each, failures)
-
-
-def options(parser):
-    parser.add_argument("--all", action="store_true", default=LONG)
-    parser.add_argument("--sample", type=int, help=f"programs ({SAMPLE})")
-    parser.add_argument("--seed", type=int, default=0, help="of the first draw")
-    parser.add_argument("--only", default="", metavar="TEXT", help="kinds whose name has it")
-    parser.add_argument("--show", action="store_true", help="what is right, too")
-    parser.add_argument("--again", metavar="FOLDER", help="asks once more of what --keep left there")
-    parser.add_argument("--recorder", metavar="STRATA", help="another one, which records")
-    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there")
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=options, every_python=False))

@@ -2,60 +2,59 @@
 """Out-of-memories of known causes on the simulated device: does `strata oom` name the cause, do its parts add up to the device and to
 what torch counted, and is each of its advices true when the program runs again with it?
 
-usage: test_oom.py STRATA [--python PYTHON]... [--all] [--seeds N] [--seed S]
-
-Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample; --all, or STRATA_LONG=1, runs
-everything: those made by hand and --seeds that are drawn (20), from --seed on.
+The short form is a sample: one of each cause, and one more. The long one, as --seeds N or --first-seed N, runs those made by hand and 20 (N)
+that are drawn.
 """
+import collections
 import json
 import os
-import sys
-import tempfile
 
-import record_tools
-from oom_plans import CAUSES, drawn, hand_made
-from running import LONG, PROGRAMS, main, strata_json, version, with_environment
+import pytest
 
-MANY = os.path.join(PROGRAMS, "many.py")
+from forks import recorded
+from oom_plans import drawn, hand_made
+from running import LONG, PROGRAMS, strata_json, version
+
+pytestmark = pytest.mark.torch("every")
+
 PROGRAM = os.path.join(PROGRAMS, "oom_program.py")
-SAMPLE = 7  # one of each cause, and one more
 
 
-class Runs:
-    def __init__(self, strata, python, folder):
-        self.strata, self.python, self.folder, self.number = strata, python, folder, 0
+def device_of(plan):
+    return plan["capacity"], plan["others"]
 
-    def run(self, plans, settings=""):
-        """Plans on devices that are alike: [(session, result)], None for one that did not run."""
-        words, begins = [], []
-        for plan in plans:
-            self.number += 1
-            begins.append(os.path.join(self.folder, str(self.number)))
-            with open(begins[-1] + ".plan", "w", encoding="utf-8") as file:
+
+def chosen(config, python):
+    first, seeds = config.getoption("first_seed"), config.getoption("seeds")
+    plans = [plan for plan in hand_made() if plan["cause"] != "private_pools" or version(python) >= [2, 6]]
+    plans += [drawn(seed) for seed in range(first or 0, (first or 0) + (seeds or 20))]
+    if LONG or first is not None or seeds:
+        return plans
+    sample = list({plan["cause"]: plan for plan in reversed(plans)}.values())
+    return sample + [plan for plan in plans if device_of(plan) == device_of(plans[0])][-1:]
+
+
+def run(plans, strata, python, folder):
+    """[(plan, path of its session, result)], None for one that did not run. Those on devices that are alike share one start of torch."""
+    groups, found = collections.defaultdict(list), []
+    for plan in plans:
+        groups[device_of(plan)].append(plan)
+    for (capacity, others), group in groups.items():
+        words = []
+        for plan in group:
+            begin = os.path.join(folder, str(len(os.listdir(folder))))
+            with open(begin + ".plan", "w", encoding="utf-8") as file:
                 json.dump(plan, file)
-            words.append([PROGRAM, begins[-1] + ".plan", begins[-1] + ".json"])
-        named, ended = (os.path.join(self.folder, f"{self.number}.{what}") for what in ("programs", "ended"))
-        with open(named, "w", encoding="utf-8") as file:
-            json.dump(words, file)
-        others = ["--other-processes", str(plans[0]["others"])] if plans[0]["others"] else []
-        run = record_tools.record(
-            self.strata, ["-o", os.path.join(self.folder, "{process}.strata"), "--stacks", "python", "--simulated", "T4-16GB", "--capacity",
-                          str(plans[0]["capacity"]), *others],
-            [self.python, MANY, named, ended], env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
-        if not os.path.exists(ended):
-            return [(None, run.stderr[-1500:])] * len(plans)
-        with open(ended, encoding="utf-8") as file:
-            statuses = json.loads(file.readline())
-        results = []
-        for begin, status in zip(begins, statuses):
-            session = os.path.join(self.folder, f"{status['process']}.strata")
-            if status["status"] != 0 or not os.path.exists(begin + ".json"):
-                results.append((None, run.stderr[-1500:]))
-                continue
-            os.rename(session, begin + ".strata")
-            with open(begin + ".json", encoding="utf-8") as file:
-                results.append((begin + ".strata", json.load(file)))
-        return results
+            words.append([PROGRAM, begin + ".plan", begin + ".json"])
+        done, ended = recorded(strata, ["--stacks", "python", "--simulated", "T4-16GB", "--capacity", str(capacity),
+                                        *(["--other-processes", str(others)] if others else [])], python, words, folder)
+        for plan, (_, _, path), (status, session) in zip(group, words, ended):
+            result = f"ended with {status}: {done.stderr[-1500:]}"
+            if status == 0 and os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    result = json.load(file)
+            found.append((plan, session if isinstance(result, dict) else None, result))
+    return found
 
 
 def check(plan, session, result, strata, failures):
@@ -86,43 +85,15 @@ def check(plan, session, result, strata, failures):
     return oom
 
 
-def test(arguments, python, failures):
-    plans = [plan for plan in hand_made() if plan["cause"] != "private_pools" or version(python) >= [2, 6]]
-    plans += [drawn(seed) for seed in range(arguments.seed, arguments.seed + arguments.seeds)]
-    if not arguments.all:
-        first = {}
-        for plan in reversed(plans):
-            first[plan["cause"]] = plan
-        plans = list(first.values()) + plans[-1:]
-    right = advices = true = 0
-    with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(arguments.strata, python, folder)
-        groups = {}
-        for plan in plans:
-            groups.setdefault((plan["capacity"], plan["others"]), []).append(plan)
-        again = {}
-        for group in groups.values():
-            for plan, (session, result) in zip(group, runs.run(group)):
-                oom = check(plan, session, result, arguments.strata, failures)
-                right += oom is not None and oom["verdict"] == plan["cause"]
-                for advice in oom["advice"] if oom else ():
-                    failures.expect(plan["name"], "an advice", advice["served"], True)
-                    again.setdefault((advice["set"], plan["capacity"], plan["others"]), []).append(plan)
-        for (settings, *_), group in again.items():
-            for plan, (session, result) in zip(group, runs.run(group, settings)):
-                advices += 1
-                failures.expect(plan["name"], f"served with {settings}", session and result["served"], True)
-                true += bool(session and result["served"])
-    always = {cause: sum(plan["cause"] == cause for plan in plans) for cause in CAUSES}
-    print(f"  right cause first in {right} of {len(plans)}; {true} of {advices} advices true; to say always the same would be right in "
-          f"{', '.join(f'{count} ({cause})' for cause, count in always.items())}", flush=True)
-
-
-def add_options(parser):
-    parser.add_argument("--all", action="store_true", default=LONG)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=add_options))
+def test_causes(request, strata, python, tmp_path, failures):
+    plans = chosen(request.config, python)
+    again = []
+    for plan, session, result in run(plans, strata, python, str(tmp_path)):
+        oom = check(plan, session, result, strata, failures)
+        for advice in oom["advice"] if oom else ():
+            failures.expect(plan["name"], "an advice", advice["served"], True)
+            again.append({**plan, "settings": advice["set"]})
+    failures.expect("advices", "some", len(again) > 0)
+    print(f"{len(plans)} plans, {len(again)} advices; {dict(collections.Counter(plan['cause'] for plan in plans))}", flush=True)
+    for plan, session, result in run(again, strata, python, str(tmp_path)):
+        failures.expect(plan["name"], f"served with {plan['settings']}", session and result["served"], True)

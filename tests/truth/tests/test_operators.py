@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators that `strata record --operators` and strata_capture.start(operators=True) record, on the simulated device: against those of
-torch.profiler's trace of the same run, one by one, and each kernel's against the one that the profiler's external ids name.
-
-usage: test_operators.py STRATA STRATA_SIMGPU CAPTURE_FOLDER [--python PYTHON]... [--model NAME]...
-
-Skipped (exit 77) without PyTorch.
+torch.profiler's trace of the same run, one by one, and each kernel's against the one that the profiler's external ids name. That a dry run
+with operators has a roofline, test_bounds.py proves of the recordings that it makes.
 """
+import bisect
 import collections
 import json
 import os
 import subprocess
-import sys
-import tempfile
 
-from running import LONG, PROGRAMS, main, strata_json
-from test_kernels import DEVICE_KINDS, run, told  # noqa: E402
+import pytest
+
+from kernel_traces import DEVICE_KINDS, as_trace, runs_of, told
+from running import LONG, PROGRAMS, strata_json
 
 MODELS = ("mlp", "gpt", "conv_amp", "streams", "libraries", "ddp") if LONG else ("gpt",)
+RUN = ("S+,K+,K-,S-", "operators")
 INPUTS = ("Input Dims", "Input type", "Concrete Inputs", "Input Strides")
 MARGIN_US = 200  #: between the clocks of the two, and less than what lies between a step and the profiler's begin
 
@@ -32,16 +31,19 @@ class Trace:
         for row in rows:
             row["ts"] += base
         self.operators = sorted((e for e in rows if e["cat"] == "cpu_op"), key=lambda e: (e["ts"], -e["dur"]))
+        self.by_thread = collections.defaultdict(list)
+        for row in self.operators:
+            self.by_thread[row["tid"]].append(row)
         self.work = [e for e in rows if e["cat"] in DEVICE_KINDS]
         self.calls = {e["args"]["correlation"]: e for e in rows if e["cat"] in ("cuda_runtime", "cuda_driver") and "correlation" in e["args"]}
         self.by_external = {e["args"]["External id"]: e for e in self.operators if "External id" in e["args"]}
 
     def around(self, row):
-        """The innermost operator around the call that launched a piece of work, slowly."""
+        """The innermost operator around the call that launched a piece of work: they nest, so it is the last that began."""
         call = self.calls.get(row["args"]["correlation"])
-        around = [e for e in self.operators if call and e["tid"] == call["tid"] and e["ts"] <= call["ts"] and
-                  call["ts"] + call["dur"] <= e["ts"] + e["dur"] + 0.002]
-        return min(around, key=lambda e: e["dur"], default=None)
+        own = self.by_thread[call["tid"]] if call else []
+        begun = bisect.bisect_right(own, call["ts"], key=lambda e: e["ts"]) if call else 0
+        return next((e for e in reversed(own[:begun]) if call["ts"] + call["dur"] <= e["ts"] + e["dur"] + 0.002), None)
 
 
 def inputs(operator):
@@ -61,15 +63,16 @@ def spelled(operator):
     return operator["tid"], *called(operator)
 
 
-def test_against_profiler(arguments, python, model, version, folder, failures):
-    name = f"{version} {model}"
-    done, _, session, trace = run(arguments, python, model, "S+,K+,K-,S-", "operators", folder)
-    failures.expect(name, f"exit: {done.stderr[-300:]}", done.returncode, 0)
-    if done.returncode:
-        return
-    path = os.path.join(folder, "ours.json")
-    subprocess.run([arguments.strata, "timeline", session, "-o", path], check=True, capture_output=True)
-    ours, theirs = Trace(path), Trace(trace)
+@pytest.fixture(scope="module")
+def runs(simgpu, capture, python, tmp_path_factory):
+    return runs_of([(model, *RUN) for model in MODELS], simgpu, capture, python, tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_against_profiler(strata, runs, name, failures):
+    run = runs[name, *RUN]
+    assert not run.why
+    ours, theirs = Trace(as_trace(strata, run.session)), Trace(run.trace)
     begin = min(e["ts"] for e in theirs.operators) - MARGIN_US
     end = max(e["ts"] for e in theirs.operators) + MARGIN_US
     in_time = [e for e in ours.operators if begin <= e["ts"] <= end]
@@ -97,39 +100,20 @@ def test_against_profiler(arguments, python, model, version, folder, failures):
             wrong.append((row["name"], mine, named))
     failures.expect(name, "work of the profiler's that ours lacks", missing, 0)
     failures.expect(name, f"work of another operator ({wrong[:2]})", len(wrong), 0)
-    size = os.path.getsize(session)
+    size = os.path.getsize(run.session)
     print(f"{name}: {len(theirs.operators)} operators and {len(theirs.work)} pieces of work the same, {size / max(len(ours.operators), 1):.1f} B "
           "an operator with its calls and work; without --operators none is named", flush=True)
 
 
-def test_dry_run(arguments, python, version, folder, failures):
+@pytest.mark.long
+def test_dry_run(strata, python, tmp_path, failures):
     """FLOPs and the roofline of a recording, as of a trace with shapes; without operators there is none."""
-    program = os.path.join(PROGRAMS, "profiler_program.py")
-    known = {}
-    for option in ("--operators", "--kernels"):
-        session = os.path.join(folder, "dry.strata")
-        done = subprocess.run([arguments.strata, "dryrun", "--device", "A100-80GB", option, "-o", session, "--", python, program, "mlp",
-                               os.path.join(folder, "t.json")], capture_output=True, text=True)
-        failures.expect(version, f"dry run with {option}: {done.stderr[-300:]}", done.returncode, 0)
-        _, timeline = strata_json(arguments.strata, ["timeline", session, "--json"])
-        known[option] = (timeline["roofline"]["lack"], sum(row.get("flops") or 0 for row in timeline["roofline"]["rows"]) > 0,
-                         len(timeline["operators"]) > 0)
-        os.remove(session)
-    failures.expect(version, "roofline of a dry run", known["--operators"], ("none", True, True))
-    failures.expect(version, "roofline without operators", known["--kernels"][1:], (False, False))
-
-
-def test(arguments, python, failures):
-    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    with tempfile.TemporaryDirectory() as folder:
-        for model in arguments.model or MODELS:
-            test_against_profiler(arguments, python, model, version, folder, failures)
-        test_dry_run(arguments, python, version, folder, failures)
-
-
-def add_options(parser):
-    parser.add_argument("--model", action="append", default=[])
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "strata_simgpu", "capture"), add_options=add_options))
+    program, session = os.path.join(PROGRAMS, "profiler_program.py"), str(tmp_path / "dry.strata")
+    for option, wanted in (("--operators", (True, True)), ("--kernels", (False, False))):
+        subprocess.run([strata, "dryrun", "--overwrite", "--device", "A100-80GB", option, "-o", session, "--", python, program, "mlp",
+                        str(tmp_path / "t.json")], check=True, capture_output=True)
+        _, timeline = strata_json(strata, ["timeline", session, "--json"])
+        roofline = timeline["roofline"]
+        failures.expect(option, "FLOPs and operators", (sum(row.get("flops") or 0 for row in roofline["rows"]) > 0, len(timeline["operators"]) > 0), wanted)
+        if option == "--operators":
+            failures.expect(option, "lack", roofline["lack"], "none")

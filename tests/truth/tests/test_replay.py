@@ -3,28 +3,25 @@
 replay of each recording to it: every event, address and final block equal, and the peaks of allocated and active bytes those that the
 program itself counted. Then what-if: the recording under some settings, asked for others, against the recording under the others.
 
-usage: test_replay.py STRATA [--python PYTHON]... [--all] [--keep FOLDER] [--only TEXT]
-
-Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample; --all, or STRATA_LONG=1, runs
-everything. --keep leaves the recordings in a folder, for replay_cuts.
+The short form is a sample. --only TEXT takes the programs and settings with that text in their name; pytest's --basetemp FOLDER leaves the
+recordings there, for replay_cuts.
 """
 import collections
-import glob
 import itertools
 import json
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
 
-import record_tools
-from running import LONG, PROGRAMS, main, strata_json, version, with_environment
+import pytest
 
-MANY = os.path.join(PROGRAMS, "many.py")
+from conftest import of_build
+from forks import TRAINING, recorded
+from running import LONG, PROGRAMS, strata_json, version, with_environment
+
+pytestmark = pytest.mark.torch("older")
+
 REPLAYED = os.path.join(PROGRAMS, "replayed.py")
-PROGRAMS_ALONE = 8  # in one recording: what is lost where one of them fails
-MIB = 1 << 20
 
 # (options of strata record, settings, stacks, since, programs): `since` is the first PyTorch that takes the settings. Options with "="
 # are of device_options.py.
@@ -33,17 +30,19 @@ SMALL = "--simulated T4-16GB --capacity 1GiB"
 TINY = "--simulated T4-16GB --capacity 600MiB"
 FRACTION = "per_process_memory_fraction:0.8,garbage_collection_threshold:0.6"
 SAMPLE = [
-    (A100, "", "none", [2, 1], ["allocations.py mixed", "allocations.py streams", "train.py gpt --option variable_shapes"]),
-    (SMALL + " event-lag=2", "", "none", [2, 1], ["allocations.py streams --seed 12", "allocations.py streams_apart --seed 12"]),
     (SMALL, "", "python", [2, 1], ["allocations.py runs_out", "allocations.py retries", "allocations.py empties", "corners.py"]),
-    (SMALL, "expandable_segments:True", "none", [2, 1],
+    (SMALL, "expandable_segments:True", "python", [2, 1],
      ["allocations.py variable", "allocations.py retries", "allocations.py empties --seed 2", "allocations.py sizes_alike"]),
-    (SMALL, "max_split_size_mb:40,roundup_power2_divisions:8", "none", [2, 1],
+]
+SAMPLE_OF_NEWEST = SAMPLE + [
+    (SMALL, "max_split_size_mb:40,roundup_power2_divisions:8", "python", [2, 1],
      ["allocations.py large", "allocations.py retries --seed 3", "allocations.py streams_apart"]),
     (A100 + " --devices 2", "", "python", [2, 1],
-     ["allocations.py devices", "allocations.py pools", "allocations.py graphs", "train.py mlp --option two_devices"]),
+     ["allocations.py devices", "allocations.py pools", "allocations.py graphs", "train.py mlp --option two_devices",
+      "allocations.py mixed", "allocations.py streams", "train.py gpt --option variable_shapes"]),
 ]
-ALL = SAMPLE + [
+ALL = SAMPLE_OF_NEWEST + [
+    (SMALL + " event-lag=2", "", "none", [2, 1], ["allocations.py streams --seed 12", "allocations.py streams_apart --seed 12"]),
     (A100, "", "python", [2, 1], [
         "train.py mlp --optimizer sgd", "train.py conv --optimizer adamw_fused --precision autocast", "train.py lstm --optimizer adam",
         "train.py gpt --option side_stream --option variable_shapes --steps 6", "train.py resnet --optimizer momentum --precision fp16",
@@ -100,55 +99,75 @@ ALL = SAMPLE + [
     (SMALL, "", "none", [2, 1], ["allocations.py sizes_alike --seed 2 --turns 3000", "allocations.py streams_apart --seed 2 --turns 2000"]),
 ]
 
-Run = collections.namedtuple("Run", "name words session counts snapshot")
+
+# What-if: each program is recorded under all of these settings, and each recording is asked for all the others.
+SETTINGS = [
+    ([2, 1], ""), ([2, 1], "expandable_segments:True"), ([2, 1], "max_split_size_mb:64"), ([2, 1], "roundup_power2_divisions:4"),
+    ([2, 10], "per_process_memory_fraction:0.9,garbage_collection_threshold:0.6"), ([2, 11], "large_segment_size_mb:64"),
+]
+OLDER_SETTINGS = ["expandable_segments:True,roundup_power2_divisions:4", "max_split_size_mb:40,roundup_power2_divisions:[16:2,>:8]"]
+PAIR_PROGRAMS = ["allocations.py mixed --seed 20", "allocations.py retries --seed 20", "allocations.py sizes_alike --seed 20"]
+if LONG:
+    PAIR_PROGRAMS = [*PAIR_PROGRAMS, "allocations.py variable --seed 7", "allocations.py large --seed 20", "allocations.py retries --seed 21 --turns 2000",
+                     "allocations.py empties --seed 20", "train.py gpt --option variable_shapes --steps 6"]
+FIGURES = {"allocated_bytes_peak": "allocated_peak", "active_bytes_peak": "active_peak", "reserved_bytes_peak": "reserved_peak",
+           "device_mallocs": "device_mallocs", "device_frees": "device_frees", "requests_refused": "out_of_memories"}
 
 
-class Corpus:
-    """Recordings of programs, with what torch counted in each."""
+#: `words` are those of the program; `why` it left no recording.
+Run = collections.namedtuple("Run", "name options settings words session counts snapshot why")
 
-    def __init__(self, arguments, python, folder, failures):
-        self.strata, self.python, self.folder, self.failures = arguments.strata, python, folder, failures
-        self.number = 0
 
-    def record(self, options, settings, stacks, programs, torchs=True):
-        runs = []
-        for first in range(0, len(programs), PROGRAMS_ALONE):
-            runs += self.record_some(options, settings, stacks, programs[first:first + PROGRAMS_ALONE], torchs)
-        return runs
-
-    def record_some(self, options, settings, stacks, programs, torchs):
-        prepared, words = [], []
-        for program in programs:
-            self.number += 1
-            begin = os.path.join(self.folder, f"{self.number}")
-            script, *arguments = program.split()
-            prepared.append((program, begin))
-            words.append([REPLAYED, begin + ".json", begin + ".pickle", stacks if torchs else "off", os.path.join(PROGRAMS, script), *arguments])
-        named, ended = (os.path.join(self.folder, f"{self.number}.{what}") for what in ("programs", "ended"))
-        with open(named, "w", encoding="utf-8") as file:
-            json.dump(words, file)
-        name = f"{settings or 'defaults'}, {options}, {stacks}"
+def record(strata, python, folder, groups, only=""):
+    """Runs of groups of programs, by options, settings and words; those on the same device share one start of torch."""
+    starts, found = collections.defaultdict(dict), {}
+    for options, settings, stacks, since, programs in groups:
+        if version(python) >= since:
+            starts[options, stacks].update(((settings, words), None) for words in programs if only in f"{words} under {settings}, {options}"
+                                           and (version(python) >= [2, 5] or "pools" not in words))  # torch.cuda.MemPool
+    for (options, stacks), asked in starts.items():
+        place = tempfile.mkdtemp(dir=folder)
+        begins = [os.path.join(place, str(index)) for index in range(len(asked))]
+        programs = []
+        for (settings, words), begin in zip(asked, begins):
+            script, *arguments = words.split()
+            programs.append([REPLAYED, begin + ".json", begin + ".pickle", stacks, settings, os.path.join(PROGRAMS, script), *arguments])
         of_device = [word for word in options.split() if "=" in word]
-        run = record_tools.record(
-            self.strata, ["-o", os.path.join(self.folder, "{process}.strata"), "--stacks", stacks,
-                          *(word for word in options.split() if word not in of_device)],
-            [self.python, MANY, named, ended], env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings, DEVICE_OPTIONS=";".join(of_device)))
-        if not os.path.exists(ended):
-            self.failures.expect(name, "run", (run.returncode, run.stdout[-500:], run.stderr[-1500:]), "recordings")
-            return []
-        with open(ended, encoding="utf-8") as file:
-            statuses = json.loads(file.readline())
-        runs = []
-        for (program, begin), status in zip(prepared, statuses):
-            session = os.path.join(self.folder, f"{status['process']}.strata")
-            if status["status"] != 0 or not os.path.exists(session):
-                self.failures.expect(f"{program} under {name}", "run", (status["status"], run.stderr[-1500:]), "a recording")
-                continue
-            os.rename(session, begin + ".strata")
-            with open(begin + ".json", encoding="utf-8") as file:
-                counts = json.load(file)
-            runs.append(Run(f"{program} under {name}", program, begin + ".strata", counts, begin + ".pickle" if torchs else None))
-        return runs
+        run, ended = recorded(strata, ["--stacks", stacks, *(word for word in options.split() if word not in of_device)], python, programs,
+                              place, TRAINING if "train.py" in str(programs) else (), env=with_environment(DEVICE_OPTIONS=";".join(of_device)))
+        for (settings, words), begin, (status, session) in zip(asked, begins, ended):
+            counts, why = None, None
+            if status == 0 and session:
+                with open(begin + ".json", encoding="utf-8") as file:
+                    counts = json.load(file)
+            else:
+                why = f"ended with {status}: {run.stderr[-1500:]}"
+            found[options, settings, words] = Run(f"{words} under {settings or 'defaults'}, {options}", options, settings, words, session, counts,
+                                                  begin + ".pickle", why)
+    return found
+
+
+@pytest.fixture(scope="module")
+def groups(python, newest):
+    return ALL if LONG else SAMPLE_OF_NEWEST if python == newest else SAMPLE
+
+
+@pytest.fixture(scope="module")
+def settings(python):
+    """For what-if."""
+    known = [text for since, text in SETTINGS if version(python) >= since]
+    return (known + OLDER_SETTINGS[:6 - len(known)])[:None if LONG else 2]
+
+
+@pytest.fixture(scope="module")
+def runs(request, strata, python, groups, settings, tmp_path_factory):
+    """All programs of groups, and those of what-if under each of its settings."""
+    of_pairs = [(SMALL, each, "python", [2, 1], PAIR_PROGRAMS) for each in settings]
+    return record(strata, python, str(tmp_path_factory.mktemp("recordings")), groups + of_pairs, request.config.getoption("only") or "")
+
+
+def of_groups(runs, groups):
+    return [runs[options, settings, words] for options, settings, _, _, programs in groups for words in programs if (options, settings, words) in runs]
 
 
 Score = collections.namedtuple("Score", "recordings exact events requested_for_allocated with_capacity", defaults=(0,) * 5)
@@ -194,69 +213,63 @@ def total(scores):
     return Score(*(sum(column) for column in zip(Score(), *scores)))
 
 
-def check_corpus(corpus, groups, arguments):
+def test_exact(strata, runs, groups, failures):
     of_strata, of_torch = [], []
-    for options, settings, stacks, since, programs in groups:
-        chosen = [program for program in programs if arguments.only in f"{program} under {settings}, {options}"
-                  and (version(corpus.python) >= [2, 5] or "pools" not in program)]  # torch.cuda.MemPool
-        if version(corpus.python) < since or not chosen:
-            continue
-        for run in corpus.record(options, settings, stacks, chosen):
-            of_strata.append(check_exact(corpus.strata, run.name, run.session, run.counts, corpus.failures))
-            of_torch.append(check_exact(corpus.strata, run.name + ", by torch's recorder", run.snapshot, run.counts, corpus.failures,
-                                        capacity_of(options, settings)))
+    for run in of_groups(runs, groups):
+        failures.expect(run.name, "why it was not recorded", run.why, None)
+        if not run.why:
+            of_strata.append(check_exact(strata, run.name, run.session, run.counts, failures))
+            of_torch.append(check_exact(strata, run.name + ", by torch's recorder", run.snapshot, run.counts, failures,
+                                        capacity_of(run.options, run.settings)))
     for whose, scores in (("strata's", total(of_strata)), ("torch's", total(of_torch))):
         given = f" ({scores.with_capacity} once --capacity was given)" if scores.with_capacity else ""
         print(f"  {whose} recordings: {scores.exact} of {scores.recordings} exact{given}, {scores.events} events; requested taken for "
               f"allocated would be right in {scores.requested_for_allocated}", flush=True)
 
 
-# What-if: each program is recorded under all of these settings, and each recording is asked for all the others.
-SETTINGS = [
-    ([2, 1], ""), ([2, 1], "expandable_segments:True"), ([2, 1], "max_split_size_mb:64"), ([2, 1], "roundup_power2_divisions:4"),
-    ([2, 10], "per_process_memory_fraction:0.9,garbage_collection_threshold:0.6"), ([2, 11], "large_segment_size_mb:64"),
-]
-OLDER_SETTINGS = ["expandable_segments:True,roundup_power2_divisions:4", "max_split_size_mb:40,roundup_power2_divisions:[16:2,>:8]"]
-PAIR_PROGRAMS = ["allocations.py variable --seed 7", "allocations.py mixed --seed 20", "allocations.py retries --seed 20",
-                 "allocations.py sizes_alike --seed 20", "allocations.py large --seed 20", "allocations.py retries --seed 21 --turns 2000",
-                 "allocations.py empties --seed 20", "train.py gpt --option variable_shapes --steps 6"]
-FIGURES = {"allocated_bytes_peak": "allocated_peak", "active_bytes_peak": "active_peak", "reserved_bytes_peak": "reserved_peak",
-           "device_mallocs": "device_mallocs", "device_frees": "device_frees", "requests_refused": "out_of_memories"}
+def test_late_starts(runs, groups):
+    """Of Strata's recordings."""
+    sessions = [run.session for run in of_groups(runs, groups) if not run.why]
+    run = subprocess.run([of_build("bin", "replay_cuts"), *sessions, "--cuts", "2000" if LONG else "200"], capture_output=True, text=True)
+    print(run.stdout, flush=True)
+    assert run.returncode == 0, run.stderr
 
 
-def check_pair(corpus, before, after, settings):
+def check_pair(strata, python, before, after, failures):
     """What differs between what a recording says of other settings and what torch counted under them, and whether the answer said
     that calls of empty_cache() which released nothing are not in the recording."""
-    addresses = ["--addresses", "top-down"] if version(corpus.python) < [2, 12] else []
-    run, answer = strata_json(corpus.strata, ["replay", before.session, "--set", settings, "--json", *addresses])
+    addresses = ["--addresses", "top-down"] if version(python) < [2, 12] else []
+    run, answer = strata_json(strata, ["replay", before.session, "--set", after.settings, "--json", *addresses])
     if answer is None:
         return run.stderr, False
     got, wanted = answer["devices"][0]["replayed"], after.counts["devices"][0]
     off = {key: (got[key], wanted[name]) for key, name in FIGURES.items() if got[key] != wanted[name]}
     if answer["devices"][0]["exact"]:
-        corpus.failures.expect(after.name, f"what-if from {before.name}, called exact", off, {})
+        failures.expect(after.name, f"what-if from {before.name}, called exact", off, {})
     return off, "empty_cache" in (answer["devices"][0]["reason"] or "")
 
 
-def check_pairs(corpus, programs, settings, failures):
-    runs = {}
-    for each in settings:
-        for run in corpus.record(SMALL, each, "none", programs, torchs=False):
-            runs[run.words, each] = run
+def pairs_of(runs, programs, keys):
+    """Recordings of a program under (options, settings) and under others."""
+    for words, (before, after) in itertools.product(programs, itertools.permutations(keys, 2)):
+        if (*before, words) in runs and (*after, words) in runs:
+            yield runs[(*before, words)], runs[(*after, words)]
+
+
+def test_other_settings(strata, python, runs, settings, failures):
     pairs = equal = unchanged = unseen = 0
-    for words, (before, after) in itertools.product(programs, itertools.permutations(settings, 2)):
-        if (words, before) not in runs or (words, after) not in runs:
-            continue
-        was, wanted = (runs[words, each].counts["devices"][0] for each in (before, after))
+    for before, after in pairs_of(runs, PAIR_PROGRAMS, [(SMALL, each) for each in settings]):
+        assert not before.why and not after.why
+        was, wanted = (run.counts["devices"][0] for run in (before, after))
         unchanged += all(was[name] == wanted[name] for name in FIGURES.values())
-        off, says_why = check_pair(corpus, runs[words, before], runs[words, after], after)
-        if off and says_why and "empties" in words:
+        off, says_why = check_pair(strata, python, before, after, failures)
+        if off and says_why and "empties" in before.words:
             unseen += 1
             continue
         pairs += 1
         equal += not off
         if off:
-            print(f"  {words}: {before or 'defaults'} -> {after or 'defaults'}: {off}", flush=True)
+            print(f"  {before.name} -> {after.settings or 'defaults'}: {off}", flush=True)
     print(f"  what-if: {equal} of {pairs} pairs 0 bytes and 0 calls off; to say that nothing changes would be right in {unchanged}; {unseen} "
           "more differ by calls of empty_cache() that are not recorded, and say so", flush=True)
     failures.expect("what-if", "pairs", pairs > 0, True)
@@ -272,79 +285,33 @@ UNKNOWN = [
 ]
 
 
-def check_ranges(corpus, settings, programs_each, failures):
+@pytest.mark.torch("every")
+@pytest.mark.parametrize("options, programs", UNKNOWN, ids=[options.partition("=")[0] for options, _ in UNKNOWN])
+def test_ranges(strata, python, settings, options, programs, tmp_path, failures):
     """Does the range that is stated hold where the answer cannot be exact, and is none called exact that is not right?"""
-    for options, programs in UNKNOWN:
-        runs = {}
-        for seed, each in enumerate(settings, 1):
-            for run in corpus.record(f"{SMALL} {options.format(seed=seed)}", each, "none", programs[:programs_each], torchs=False):
-                runs[run.words, each] = run
-        pairs = held = right = unchanged = 0
-        widths = []
-        for words, (before, after) in itertools.product(programs, itertools.permutations(settings, 2)):
-            if (words, before) not in runs or (words, after) not in runs:
-                continue
-            run, answer = strata_json(corpus.strata, ["replay", runs[words, before].session, "--set", after, "--json"])
-            name, wanted = f"{words}: {before or 'defaults'} -> {after or 'defaults'}", runs[words, after].counts["devices"][0]
-            if answer is None:
-                failures.expect(name, "strata replay --set", run.stderr, "a document")
-                continue
-            row = answer["devices"][0]
-            pairs += 1
-            inside = all(row[f"{what}_bytes_peak_range"][0] <= wanted[f"{what}_peak"] <= row[f"{what}_bytes_peak_range"][1]
-                         for what in ("reserved", "allocated"))
-            equal = all(row["replayed"][key] == wanted[of] for key, of in FIGURES.items())
-            held += inside
-            right += equal
-            unchanged += runs[words, before].counts["devices"][0]["reserved_peak"] == wanted["reserved_peak"]
-            widths.append((row["reserved_bytes_peak_range"][1] - row["reserved_bytes_peak_range"][0]) / wanted["reserved_peak"])
-            if row["exact"]:
-                failures.expect(name, "what-if called exact", equal, True)
-            if not inside:
-                print(f"  {name}: {row['reserved_bytes_peak_range']}, {row['allocated_bytes_peak_range']}, counted {wanted}", flush=True)
-        print(f"  what-if with {options}: the range holds in {held} of {pairs}, is {sum(widths) / max(pairs, 1):.2%} of reserved in the mean and "
-              f"{max(widths, default=0):.1%} at most; {right} right to the byte; reserved as before would be right in {unchanged}", flush=True)
-        failures.expect(f"what-if with {options}", "ranges that hold", held, pairs)
-
-
-def cut(arguments, folder, failures):
-    """Late starts of Strata's recordings."""
-    sessions = sorted(path for path in glob.glob(os.path.join(folder, "*.strata")))
-    if not arguments.cutter or not sessions:
-        return
-    cuts = "2000" if arguments.all else "200"
-    run = subprocess.run([arguments.cutter, *sessions, "--cuts", cuts], capture_output=True, text=True)
-    print("\n".join("  " + line for line in run.stdout.splitlines()), flush=True)
-    failures.expect("late starts", "replay_cuts", run.returncode, 0)
-
-
-def add_options(parser):
-    parser.add_argument("--cutter", help="replay_cuts")
-    parser.add_argument("--pairs", action="store_true", help="what-if alone")
-    parser.add_argument("--all", action="store_true", default=LONG)
-    parser.add_argument("--keep")
-    parser.add_argument("--only", default="", help="programs and settings with this text in their name")
-
-
-def test(arguments, python, failures):
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = temporary
-        if arguments.keep:
-            folder = os.path.join(arguments.keep, ".".join(str(part) for part in version(python)[:2]))
-            shutil.rmtree(folder, ignore_errors=True)
-            os.makedirs(folder)
-        corpus = Corpus(arguments, python, folder, failures)
-        is_newest = python == arguments.found[0]
-        if not arguments.pairs:
-            check_corpus(corpus, ALL if arguments.all else SAMPLE if is_newest else SAMPLE[2:4], arguments)
-            cut(arguments, folder, failures)
-        settings = [text for since, text in SETTINGS if version(python) >= since]
-        settings += OLDER_SETTINGS[:6 - len(settings)]
-        if not arguments.only:
-            check_pairs(corpus, *((PAIR_PROGRAMS, settings) if arguments.all else (PAIR_PROGRAMS[1:4], settings[:2])), failures)
-            if arguments.all or is_newest:
-                check_ranges(corpus, *((settings, None) if arguments.all else (settings[:2], 2)), failures)
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=add_options, older=True))
+    programs = programs[:None if LONG else 2]
+    keys = [(f"{SMALL} {options.format(seed=seed)}", each) for seed, each in enumerate(settings, 1)]
+    runs = record(strata, python, str(tmp_path), [(on, each, "none", [2, 1], programs) for on, each in keys])
+    pairs = held = right = unchanged = 0
+    widths = []
+    for before, after in pairs_of(runs, programs, keys):
+        name = f"{before.name} -> {after.settings or 'defaults'}"
+        assert not before.why and not after.why
+        run, answer = strata_json(strata, ["replay", before.session, "--set", after.settings, "--json"])
+        assert answer, run.stderr
+        row, wanted = answer["devices"][0], after.counts["devices"][0]
+        inside = all(row[f"{what}_bytes_peak_range"][0] <= wanted[f"{what}_peak"] <= row[f"{what}_bytes_peak_range"][1]
+                     for what in ("reserved", "allocated"))
+        equal = all(row["replayed"][key] == wanted[of] for key, of in FIGURES.items())
+        pairs += 1
+        held += inside
+        right += equal
+        unchanged += before.counts["devices"][0]["reserved_peak"] == wanted["reserved_peak"]
+        widths.append((row["reserved_bytes_peak_range"][1] - row["reserved_bytes_peak_range"][0]) / wanted["reserved_peak"])
+        if row["exact"]:
+            failures.expect(name, "what-if called exact", equal, True)
+        if not inside:
+            print(f"  {name}: {row['reserved_bytes_peak_range']}, {row['allocated_bytes_peak_range']}, counted {wanted}", flush=True)
+    print(f"  what-if with {options}: the range holds in {held} of {pairs}, is {sum(widths) / max(pairs, 1):.2%} of reserved in the mean and "
+          f"{max(widths, default=0):.1%} at most; {right} right to the byte; reserved as before would be right in {unchanged}", flush=True)
+    failures.expect(f"what-if with {options}", "ranges that hold, and are some", (held, pairs > 0), (pairs, True))

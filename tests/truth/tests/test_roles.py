@@ -2,27 +2,28 @@
 """Steps, phases, categories and modules that Strata tells of training programs on the simulated device, against what a second run of
 each program with hooks knows: recorded by Strata, by PyTorch with stacks of Python and C++, with Python's alone, with none.
 
-usage: test_roles.py STRATA [--python PYTHON]... [--sample N | --all] [--held-back] [--only TEXT] [--keep FOLDER | --again FOLDER]
-
-Without a Python with PyTorch the test is skipped (exit 77) and says so. The short form is a sample; --all, or STRATA_LONG=1,
-runs everything with the newest. Families that nobody tunes against are left out; --held-back runs them alone. --keep leaves
-recordings and a truth for each program in a folder; --again asks once more of what it left there. Exit 1 below the bars. "doing nothing" stands for no boundaries and everything
-"unknown"; "one for all" calls every block what most bytes are.
+The short form is a sample, the long one runs everything. Families that nobody tunes against are left out; --held-back runs them alone,
+--seeds N so many programs, --only TEXT those whose name has it. --keep FOLDER keeps recordings and the truth of each program, and asks once
+more of those that are there. "doing nothing" stands for no boundaries and everything "unknown"; "one for all" calls every block what most
+bytes are.
 """
 import json
 import os
 import pickle
 import shutil
-import sys
 import tempfile
+
+import pytest
 
 import roles_list
 from roles_runs import STACKS, Run, Runs, events_of
 from roles_score import Table, asked, document, of_truth, score
 from roles_truth import KeptTruth, Trace
-from running import LONG, main
+from running import LONG
 
-SAMPLE, TOGETHER = 5, 8
+pytestmark = pytest.mark.torch("newest")
+
+SAMPLE, TOGETHER = 5, 8  # so many that their means reach the bars
 RECORDED, NO_RANGES = "recorded by Strata", "PyTorch's, no ranges"
 KINDS = (RECORDED, "PyTorch's, Python and C++", NO_RANGES, "PyTorch's, Python", "PyTorch's, no frames", "the truth itself")
 
@@ -80,8 +81,12 @@ def hold_recordings(strata, run, recordings, tables, failures):
     tables[KINDS[-1]].add(run.program.name, score(run.truth, run.trace, of_truth(run.truth, run.trace)))
 
 
+def begin_of(program, folder):
+    return os.path.join(folder, program.name.replace(" ", "-"))
+
+
 def keep(run, folder):
-    begin = os.path.join(folder, run.program.name.replace(" ", "-"))
+    begin = begin_of(run.program, folder)
     shutil.copy(run.session, begin + ".strata")
     for stacks in STACKS:
         shutil.copy(run.snapshots[stacks], f"{begin}.{stacks}.pickle")
@@ -89,18 +94,16 @@ def keep(run, folder):
         json.dump(run.truth.as_json(run.program.name), file)
 
 
-def kept(folder):
-    """What keep() left there."""
-    programs = {program.name: program for program in roles_list.programs()}
-    for name in sorted(os.listdir(folder)):
-        if not name.endswith(".truth.json"):
-            continue
-        begin = os.path.join(folder, name[:-len(".truth.json")])
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            told = json.load(file)
-        snapshots = {stacks: f"{begin}.{stacks}.pickle" for stacks in STACKS}
-        trace = Trace(events_of(snapshots["all"]))
-        yield Run(programs[told["name"]], begin + ".strata", snapshots, KeptTruth(told, trace), trace)
+def kept(program, folder):
+    """What keep() left there; None: nothing."""
+    begin = begin_of(program, folder)
+    if not os.path.exists(begin + ".truth.json"):
+        return None
+    with open(begin + ".truth.json", encoding="utf-8") as file:
+        told = json.load(file)
+    snapshots = {stacks: f"{begin}.{stacks}.pickle" for stacks in STACKS}
+    trace = Trace(events_of(snapshots["all"]))
+    return Run(program, begin + ".strata", snapshots, KeptTruth(told, trace), trace)
 
 
 def percent(value):
@@ -175,60 +178,38 @@ def check_bars_without_frames(table, failures):
             failures.expect(KINDS[4], f"{what}: {key} ({got:.4f}, bar {bar})", got >= bar, True)
 
 
-def runs_again(arguments, tables, failures):
-    for run in kept(arguments.again):
-        if arguments.only in run.program.name and (run.program.family in roles_list.HELD_BACK) == arguments.held_back:
-            hold(arguments.strata, run, tables, failures)
+def chosen(config):
+    held_back, seeds, only = (config.getoption(name) for name in ("held_back", "seeds", "only"))
+    if LONG or only:
+        return [each for each in roles_list.programs() if (each.family in roles_list.HELD_BACK) == held_back and (only or "") in each.name]
+    return roles_list.sampled(seeds or SAMPLE, held_back)
 
 
-def runs_anew(arguments, python, tables, failures):
-    """The names of programs that could not be scored."""
-    if arguments.all or arguments.only:
-        chosen = [p for p in roles_list.programs() if (p.family in roles_list.HELD_BACK) == arguments.held_back]
-    else:
-        chosen = roles_list.sampled(arguments.sample, arguments.held_back)
-    chosen = [program for program in chosen if arguments.only in program.name]
-    left_out = []
-    for first in range(0, len(chosen), TOGETHER):
-        with tempfile.TemporaryDirectory() as folder:
-            runs = Runs(os.path.realpath(arguments.strata), python, folder)
-            some = chosen[first:first + TOGETHER]
-            for program, (run, why) in zip(some, runs.run(some)):
-                if run is None:
-                    left_out.append(program.name)
-                    print(f"  {program.name}: not scored: {why}", flush=True)
-                    continue
-                hold(arguments.strata, run, tables, failures)
-                if arguments.keep:
-                    os.makedirs(arguments.keep, exist_ok=True)
-                    keep(run, arguments.keep)
-        print(f"  {min(len(chosen), first + TOGETHER)} of {len(chosen)} programs, {len(left_out)} not scored", flush=True)
-    return left_out
+def runs_of(programs, strata, python, folder, keep_there):
+    """[(Run, None) or (None, why not)] of programs; those that are kept come from there."""
+    known = [kept(program, keep_there) if keep_there else None for program in programs]
+    missing = [program for program, run in zip(programs, known) if run is None]
+    made = iter(Runs(os.path.realpath(strata), python, folder).run(missing) if missing else ())
+    found = [(run, None) if run else next(made) for run in known]
+    for (run, _), old in zip(found, known):
+        if keep_there and run and not old:
+            os.makedirs(keep_there, exist_ok=True)
+            keep(run, keep_there)
+    return found
 
 
-def test(arguments, python, failures):
+def test_roles(request, strata, python, failures):
     tables = {kind: Table() for kind in KINDS}
-    if arguments.again:
-        left_out = []
-        runs_again(arguments, tables, failures)
-    else:
-        left_out = runs_anew(arguments, python, tables, failures)
-    print("held back:" if arguments.held_back else "families to tune with:")
+    programs = chosen(request.config)
+    for first in range(0, len(programs), TOGETHER):
+        some = programs[first:first + TOGETHER]
+        with tempfile.TemporaryDirectory() as folder:
+            for program, (run, why) in zip(some, runs_of(some, strata, python, folder, request.config.getoption("keep"))):
+                failures.expect(program.name, "why it is not scored", why, None)
+                if run:
+                    hold(strata, run, tables, failures)
+        print(f"  {min(len(programs), first + TOGETHER)} of {len(programs)} programs", flush=True)
     for kind, table in tables.items():
         print_table(kind, table)
         check_bars(kind, table, failures)
     check_bars_without_frames(tables[KINDS[4]], failures)
-    failures.expect(python, "programs not scored", left_out, [])
-
-
-def options(parser):
-    parser.add_argument("--sample", type=int, default=SAMPLE)
-    parser.add_argument("--all", action="store_true", default=LONG)
-    parser.add_argument("--held-back", action="store_true")
-    parser.add_argument("--only", default="", metavar="TEXT", help="those whose name has it")
-    parser.add_argument("--keep", metavar="FOLDER")
-    parser.add_argument("--again", metavar="FOLDER")
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, add_options=options, every_python=False))
