@@ -36,6 +36,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     running.BUILD = os.path.abspath(config.getoption("build"))
+    config.found = running.pythons(config.getoption("python"))  # once: fixtures are kept for the same object alone
     config.addinivalue_line("markers", "long: runs in the long form alone (STRATA_LONG=1)")
     config.addinivalue_line("markers", "torch(which): every, older or newest: the PyTorch that it runs with")
 
@@ -50,8 +51,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_generate_tests(metafunc):
     if "python" not in metafunc.fixturenames:
         return
-    named = metafunc.config.getoption("python")
-    found = running.pythons(named)
+    named, found = metafunc.config.getoption("python"), metafunc.config.found
     mark = metafunc.definition.get_closest_marker("torch")
     which = mark.args[0] if mark else "every"
     assert which in ("every", "older", "newest"), which
@@ -112,7 +112,6 @@ def capture():
 @pytest.fixture(scope="session")
 def newest(request):
     """The newest PyTorch at hand, for a test that is not repeated for each."""
-    found = running.pythons(request.config.getoption("python"))
-    if not found:
+    if not request.config.found:
         pytest.skip(NOTHING)
-    return found[0]
+    return request.config.found[0]

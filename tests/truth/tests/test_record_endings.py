@@ -13,7 +13,7 @@ import pytest
 
 from cpp import compiled
 from record_tools import first_device, linked
-from running import PROGRAMS, strata_json, with_environment
+from running import PROGRAMS, Failures, strata_json, with_environment
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -76,11 +76,12 @@ def check(strata, name, way, session, turns, failures):
 
 
 @pytest.fixture
-def programs(python, build, failures):
+def programs(python, build):
     """The program without a recorder, and linked with one."""
-    plain = ("-O1", "-pthread")
+    plain, failures = ("-O1", "-pthread"), Failures()
     made = [compiled(python, failures, SOURCE, options) for options in (plain, (*plain, "-DSTRATA_LINKED", *linked(build)))]
-    return made if all(made) else pytest.skip("the programs cannot be built")
+    assert not failures.count, failures.said
+    return made if all(made) else pytest.skip(failures.left_out[0])
 
 
 @pytest.mark.parametrize("way, recorder, after", CASES)
