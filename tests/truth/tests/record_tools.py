@@ -70,7 +70,7 @@ def linked(build):
 
 
 def first_device(strata, session):
-    """What `strata summary` says of it; None where there is none, or no session."""
+    """Of `strata summary`; None without a device, or without a session."""
     _, summary = strata_json(strata, ["summary", "--json", session])
     return summary["devices"][0] if summary and summary["devices"] else None
 

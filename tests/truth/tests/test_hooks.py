@@ -30,7 +30,7 @@ target="${@: -1}"
 CCACHE_DIR='@cache' CCACHE_BASEDIR='@folder' @ccache @compiler "${@:1:$#-2}" -c -o "$target.o" &&
   @compiler -shared -Wl,-z,defs "$target.o" -o "$target"
 status=$?
-rm -f "$target.o"
+/bin/rm -f "$target.o"
 exit $status
 """
 COMPILES = "compiling its hook, once"

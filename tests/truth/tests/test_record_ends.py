@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How recordings of real programs end: killed, out of memory, on disks that take no more, and what cannot be recorded."""
+"""How recordings of real programs end: killed, out of memory, on bad disks. And what cannot be recorded."""
 import glob
 import json
 import os
