@@ -57,9 +57,9 @@ def pytest_generate_tests(metafunc):
     assert which in ("every", "older", "newest"), which
     chosen = found[:1] if which == "newest" else found if named else running.of_this_form(found, which == "older")
     if chosen:
-        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session")
+        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], indirect=True)
     else:
-        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session")
+        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -107,6 +107,12 @@ def simgpu():
 def capture():
     """The folder of the recorder's library."""
     return of_build("lib", "strata")
+
+
+@pytest.fixture(scope="session")
+def python(request):
+    """A Python with PyTorch, of those that the mark `torch` names."""
+    return request.param
 
 
 @pytest.fixture(scope="session")
