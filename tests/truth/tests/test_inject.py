@@ -374,8 +374,8 @@ def test_killed_itself(corner):
 
 def test_not_asked(corner):
     code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata")
-    code, _ = corner.run("attach", "--inject", corner.trial.process.pid, "--yes", "--end", "--timeout", "0.7")
-    corner.expect("no end of nothing", code, 1)
+    ended, _ = corner.run("attach", "--inject", corner.trial.process.pid, "--yes", "--end", "--timeout", "0.7")
+    corner.expect("no end of nothing", ended, 1)
     corner.expect("without a terminal", (code, "agree with --yes" in told, "Memory that it has allocated" in told), (2, True, True))
     corner.trial.process.send_signal(signal.SIGSTOP)
     time.sleep(0.2)

@@ -195,7 +195,7 @@ building, builders = True, [threading.Thread(target=build) for _ in range(2)]
 for each in builders:
     each.start()
 hung = 0
-for _ in range(100):
+for _ in range(FORKS):
     child = os.fork()
     if child == 0:
         nn.Sequential(nn.ReLU())
@@ -343,7 +343,7 @@ def record(strata, python, programs, folder):
 def recorded(strata, python, tmp_path_factory):
     """What `strata record` recorded."""
     programs = {name: SAYS + text for name, text in PROGRAMS.items() if name != TIED}
-    return record(strata, python, {**programs, "threads": THREADS}, str(tmp_path_factory.mktemp("roles")))
+    return record(strata, python, {**programs, "threads": THREADS.replace("FORKS", "100" if running.LONG else "30")}, str(tmp_path_factory.mktemp("roles")))
 
 
 @pytest.fixture(scope="module")
