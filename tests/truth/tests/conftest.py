@@ -44,11 +44,6 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if item.get_closest_marker("long") and not running.LONG]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
-
-
 def pytest_generate_tests(metafunc):
     if "python" not in metafunc.fixturenames:
         return
@@ -58,10 +53,9 @@ def pytest_generate_tests(metafunc):
     assert which in ("every", "older", "newest"), which
     chosen = found[:1] if which == "newest" else found if named else running.of_this_form(found, which == "older")
     if chosen:
-        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], scope="session",
-                             indirect=True)
+        metafunc.parametrize("python", chosen, ids=[".".join(map(str, running.version(each)[:3])) for each in chosen], indirect=True)
     else:
-        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], scope="session", indirect=True)
+        metafunc.parametrize("python", [pytest.param(None, marks=pytest.mark.skip(reason=NOTHING))], indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -115,6 +109,12 @@ def simgpu():
 def capture():
     """The folder of the recorder's library."""
     return of_build("lib", "strata")
+
+
+@pytest.fixture(scope="session")
+def python(request):
+    """A Python with PyTorch, of those that the mark `torch` names."""
+    return request.param
 
 
 @pytest.fixture(scope="session")

@@ -1,25 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The hook for the torch at hand: made from that torch's own headers where none came with Strata, once, whoever asks.
 
-usage: test_hooks.py STRATA STRATA_SIMGPU [--python PYTHON]... [--unlisted PYTHON]
-
 Runs with the PyTorches at hand, and with one of a version that no list of the project names ($STRATA_TORCH_UNLISTED); in the
-short form each of them makes its hook once. The hooks that were built with Strata are hidden. Without a PyTorch, or a compiler, the
-test is skipped (exit 77) and says so.
+short form each of them makes its hook once. The hooks that were built with Strata are hidden. Compiling a hook takes half a minute:
+that is left to ccache, where it is there.
 """
-import argparse
 import glob
 import os
 import shutil
 import stat
 import subprocess
 import sys
-import tempfile
+
+import pytest
 
 import record_tools
-from running import LONG, SKIPPED, Failures, of_this_form, pythons, strata_json
 from cpp import facts_of
+from record_tools import first_device
+from running import LONG, of_this_form, pythons, strata_json
 
+pytestmark = [pytest.mark.torch("newest"), pytest.mark.skipif(not shutil.which("c++"), reason="no c++")]
+
+FOUND = pythons([])
+UNLISTED = [os.environ["STRATA_TORCH_UNLISTED"]] if os.environ.get("STRATA_TORCH_UNLISTED") else []
+#: A compiler as strata-hook calls it, the target last: the step that takes long is one that ccache knows.
+CACHING = """#!/bin/bash
+cd '@folder'
+target="${@: -1}"
+CCACHE_DIR='@cache' CCACHE_BASEDIR='@folder' @ccache @compiler "${@:1:$#-2}" -c -o "$target.o" &&
+  @compiler -shared -Wl,-z,defs "$target.o" -o "$target"
+status=$?
+/bin/rm -f "$target.o"
+exit $status
+"""
 COMPILES = "compiling its hook, once"
 SIMULATED = ["--simulated", "T4-16GB"]
 ALLOCATE = "import torch\nkept = [torch.empty(1000 + i, device='cuda') for i in range(10)]\n"
@@ -49,12 +62,27 @@ class Product:
         self.simgpu = shutil.copy(simgpu, os.path.join(folder, "bin", "strata-simgpu"))
         self.folder = folder
         self.users = 0
+        self.compiler = self.caching_compiler()
+
+    def caching_compiler(self):
+        """Variables that name one; none without ccache."""
+        ccache, compiler = shutil.which("ccache"), shutil.which("c++")
+        if not ccache:
+            return {}
+        cache = subprocess.run([ccache, "--get-config", "cache_dir"], capture_output=True, text=True, check=True).stdout.strip()
+        path, text = os.path.join(self.folder, "caching"), CACHING
+        for name, value in (("ccache", ccache), ("cache", cache), ("compiler", compiler), ("folder", self.folder)):
+            text = text.replace("@" + name, value)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return {"CXX": path}
 
     def user(self, **variables):
         """The environment of one who never used Strata."""
         self.users += 1
         cache = os.path.join(self.folder, f"cache{self.users}")
-        return {**os.environ, "XDG_CACHE_HOME": cache, "TMPDIR": self.folder, **variables}
+        return {**os.environ, "XDG_CACHE_HOME": cache, "TMPDIR": self.folder, **self.compiler, **variables}
 
     def record(self, python, program, environment, name="out"):
         session = os.path.join(self.folder, name + ".strata")
@@ -66,13 +94,8 @@ def hooks_of(environment):
     return sorted(glob.glob(os.path.join(environment["XDG_CACHE_HOME"], "strata", "hooks", "*.so")))
 
 
-def figures(strata, session):
-    _, summary = strata_json(strata, ["summary", "--json", session])
-    return summary["devices"][0] if summary and summary["devices"] else None
-
-
 def expect_recorded(product, name, session, run, failures, before=0):
-    found = figures(product.strata, session)
+    found = first_device(product.strata, session)
     failures.expect(name, "exit", run.returncode, 0)
     failures.expect(name, "exact", found and found["integrity"]["exact"], True)
     failures.expect(name, "alive at the start", found and found["requested_bytes_start"] > 0, before > 0)
@@ -80,31 +103,38 @@ def expect_recorded(product, name, session, run, failures, before=0):
         print(run.stderr[-2000:])
 
 
-def made_once(product, python, failures):
-    name, environment = f"{python} first", product.user()
-    session, run = product.record(python, ALLOCATE, environment)
-    failures.expect(name, "said", run.stderr.count(COMPILES), 1)
-    expect_recorded(product, name, session, run, failures)
+@pytest.fixture(scope="module")
+def product(strata, simgpu, tmp_path_factory):
+    return Product(strata, simgpu, str(tmp_path_factory.mktemp("product")))
+
+
+@pytest.mark.parametrize("torch", [*FOUND, *UNLISTED] if LONG else UNLISTED or FOUND[:1],
+                         ids=lambda python: os.path.basename(os.path.dirname(os.path.dirname(python))))
+def test_made_once(product, torch, failures):
+    if not UNLISTED:
+        failures.skip("no version beside those of the tests is tried: STRATA_TORCH_UNLISTED names its Python")
+    environment = product.user()
+    session, run = product.record(torch, ALLOCATE, environment)
+    failures.expect("first", "said", run.stderr.count(COMPILES), 1)
+    expect_recorded(product, "first", session, run, failures)
     stacks = subprocess.run([product.strata, "at", session, "peak", "--by", "site", "--json"], capture_output=True, text=True)
-    failures.expect(name, "stacks", (stacks.returncode, "<string>" in stacks.stdout), (0, True))
-    failures.expect(name, "frames of the hook", "strata::" in stacks.stdout or "strata_torch" in stacks.stdout, False)
+    failures.expect("first", "stacks", (stacks.returncode, "<string>" in stacks.stdout), (0, True))
+    failures.expect("first", "frames of the hook", "strata::" in stacks.stdout or "strata_torch" in stacks.stdout, False)
     hooks = hooks_of(environment)
-    failures.expect(name, "kept", len(hooks), 1)
+    failures.expect("first", "kept", len(hooks), 1)
     folder = os.path.join(environment["XDG_CACHE_HOME"], "strata", "hooks")
-    failures.expect(name, "for this user alone", stat.S_IMODE(os.stat(folder).st_mode), 0o700)
-    failures.expect(name, "nothing beside it", [os.path.join(folder, f) for f in os.listdir(folder)], hooks)
-    name = f"{python} again"
-    session, run = product.record(python, ALLOCATE, environment)
-    failures.expect(name, "said", run.stderr.count(COMPILES), 0)
-    expect_recorded(product, name, session, run, failures)
+    failures.expect("first", "for this user alone", stat.S_IMODE(os.stat(folder).st_mode), 0o700)
+    failures.expect("first", "nothing beside it", [os.path.join(folder, f) for f in os.listdir(folder)], hooks)
+    session, run = product.record(torch, ALLOCATE, environment)
+    failures.expect("again", "said", run.stderr.count(COMPILES), 0)
+    expect_recorded(product, "again", session, run, failures)
     # Of a folder that others may write to nothing is loaded.
     os.chmod(folder, 0o777)
-    _, run = product.record(python, ALLOCATE, {**environment, "PATH": "/nonexistent"})
-    failures.expect(name, "not from a folder of others", "no C++ compiler" in run.stderr, True)
+    runs_without(product, torch, "hook of others", {**environment, "PATH": "/nonexistent"}, NO_COMPILER, failures)
 
 
-def racing(product, python, failures):
-    """Ranks begin at once: one compiles, the other waits. Gives the environment, where the hook is made."""
+def test_racing(product, python, failures):
+    """Ranks begin at once: one compiles, the other waits."""
     environment = product.user()
     runs = [subprocess.Popen([product.strata, "record", "--overwrite", "-o", os.path.join(product.folder, f"race{i}.strata"), *SIMULATED, "--",
                               python, "-c", ALLOCATE], env=environment, stderr=subprocess.PIPE, text=True) for i in range(2)]
@@ -113,12 +143,13 @@ def racing(product, python, failures):
     failures.expect("race", "kept", len(hooks_of(environment)), 1)
     for i, run in enumerate(runs):
         expect_recorded(product, f"race {i}", os.path.join(product.folder, f"race{i}.strata"), run, failures)
-    return environment
+    look_at_doctor(product, python, product.user() if LONG else environment, failures)
 
 
-def unknown_before(product, python, failures):
+def test_unknown_before(product, failures):
     """A script of the shell, and no Python in PATH: the recorder has the hook made beside the program."""
-    name, environment = f"{python} by a script", product.user()
+    python = of_this_form(FOUND, older=True)[-1]
+    name, environment = "by a script", product.user()
     script, session = (os.path.join(product.folder, f) for f in ("script.sh", "late.strata"))
     with open(script, "w") as file:
         file.write(f"#!/bin/sh\nexec '{python}' -c \"$1\"\n")
@@ -139,15 +170,17 @@ def unknown_before(product, python, failures):
     done = run(ALLOCATE + WAIT)
     failures.expect(name, "said", done.stderr.count("its hook is compiled, once"), 1)
     expect_recorded(product, name, session, done, failures, before=1)
-    # The next time it is there, and nothing is missing.
-    expect_recorded(product, name + " again", session, run(ALLOCATE), failures)
+    if LONG:  # the next time it is there, and nothing is missing
+        expect_recorded(product, name + " again", session, run(ALLOCATE), failures)
 
 
-def other_strings(product, python, failures):
+@pytest.mark.long
+@pytest.mark.torch("every")
+def test_other_strings(product, python, failures):
     """The same version with the other ABI of std::string, as 2.6.0 was published with both: a hook for each, by what libc10
     exports. The other one is made of torch's own headers, for what of it is looked at."""
     torch, _, abi, version = facts_of(python)
-    name, environment = f"{python} other ABI", product.user()
+    name, environment = "other ABI", product.user()
     other = os.path.join(product.folder, f"other-{version}", "torch")
     os.makedirs(os.path.join(other, "lib"))
     for part in ("include", "version.py", os.path.join("lib", "libc10_cuda.so")):
@@ -170,8 +203,27 @@ def other_strings(product, python, failures):
                         ("__cxx11" in symbols, "_ZNSs" in symbols, f"-abi{ours}-" in path), (ours == 1, ours == 0, True))
 
 
-def in_the_way(product, python, failures):
+NO_COMPILER = ("no C++ compiler is in PATH", "apt-get install g++")
+RUNS = ALLOCATE + "import sys\nprint('runs')\nsys.exit(5)"
+
+
+def runs_without(product, python, name, environment, texts, failures):
     """What keeps a hook from being made is said, and keeps no program from running."""
+    environment = {variable: value for variable, value in environment.items() if variable != "CXX"}
+    session, run = product.record(python, RUNS, environment, "without")
+    failures.expect(name, "program", (run.returncode, run.stdout), (5, b"runs\n"))
+    for text in [*texts, "nothing is recorded"]:
+        failures.expect(name, f"says '{text}'", run.stderr.count(text), 1)
+    failures.expect(name, "session", os.path.exists(session), False)
+
+
+def dry_run_without(product, python, name, environment, failures):
+    environment = {variable: value for variable, value in environment.items() if variable != "CXX"}
+    dry = subprocess.run([product.strata, "dryrun", "--", python, "-c", ALLOCATE], env=environment, capture_output=True, text=True)
+    failures.expect(name, "dry run", (dry.returncode, "torch's own recorder is used" in dry.stderr, "<string>:2" in dry.stdout), (0, True, True))
+
+
+def test_broken_compiler(product, python, failures):
     fake = os.path.join(product.folder, "fake")
     os.makedirs(fake)
     for compiler in ("c++", "g++", "clang++"):
@@ -179,23 +231,22 @@ def in_the_way(product, python, failures):
         with open(path, "w") as file:
             file.write("#!/bin/sh\necho 'In file included from here' >&2\necho 'x.h:1:2: error: odd compiler' >&2\nexit 1\n")
         os.chmod(path, 0o755)
-    program = ALLOCATE + "import sys\nprint('runs')\nsys.exit(5)"
-    for name, path, texts in (("broken compiler", fake, ["x.h:1:2: error: odd compiler", "C++20"]),
-                              ("no compiler", "/nonexistent", ["no C++ compiler is in PATH", "apt-get install g++"])):
-        environment = product.user(PATH=path)
-        environment.pop("CXX", None)
-        session, run = product.record(python, program, environment)
-        failures.expect(name, "program", (run.returncode, run.stdout), (5, b"runs\n"))
-        for text in [*texts, "nothing is recorded"]:
-            failures.expect(name, f"says '{text}'", run.stderr.count(text), 1)
-        failures.expect(name, "session", os.path.exists(session), False)
-        dry = subprocess.run([product.strata, "dryrun", "--", python, "-c", ALLOCATE], env=environment, capture_output=True,
-                             text=True)
-        failures.expect(name, "dry run", (dry.returncode, "torch's own recorder is used" in dry.stderr,
-                                          "<string>:2" in dry.stdout), (0, True, True))
+    environment = product.user(PATH=fake)
+    runs_without(product, python, "broken compiler", environment, ["x.h:1:2: error: odd compiler", "C++20"], failures)
+    if LONG:
+        dry_run_without(product, python, "broken compiler", environment, failures)
 
 
-def elsewhere(product, python, failures):
+def test_no_compiler(product, python, failures):
+    """test_made_once has a recording, too."""
+    environment = product.user(PATH="/nonexistent")
+    dry_run_without(product, python, "no compiler", environment, failures)
+    if LONG:
+        runs_without(product, python, "no compiler", environment, NO_COMPILER, failures)
+
+
+@pytest.mark.long
+def test_cache_that_cannot_be_written(product, python, failures):
     """A cache that cannot be written: the hook is kept below the folder for temporary files."""
     session = os.path.join(product.folder, "elsewhere.strata")
     environment = product.user()
@@ -209,7 +260,7 @@ def elsewhere(product, python, failures):
         os.remove(hook)
 
 
-def doctor(product, python, environment, failures):
+def look_at_doctor(product, python, environment, failures):
     """What it says is so: a dry run and a recording on a simulated device work, as the tests above show."""
     run, found = strata_json(product.strata, ["doctor", "--json", "--", python, "train.py"], env=environment)
     failures.expect("doctor", "exit", (run.returncode, found and found["schema"], found and found["ok"]), (0, 1, True))
@@ -239,39 +290,3 @@ def doctor(product, python, environment, failures):
                           env={**environment, "PYTHONPATH": site}, capture_output=True, text=True)
     failures.expect("CPU alone", "exit", done.returncode, 2)
     failures.expect("CPU alone", "the line", "--force-reinstall torch==2.6.0 --index-url https://pypi.org/simple" in done.stderr)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("simgpu")
-    parser.add_argument("--python", action="append", default=[])
-    parser.add_argument("--unlisted", default=os.environ.get("STRATA_TORCH_UNLISTED"))
-    arguments = parser.parse_args()
-    found = pythons(arguments.python)
-    if not found or not shutil.which("c++"):
-        print("skipped: no PyTorch (tests/truth/environment.sh makes an environment)" if not found else "skipped: no c++")
-        return SKIPPED
-    failures = Failures()
-    with tempfile.TemporaryDirectory() as folder:
-        product = Product(os.path.abspath(arguments.strata), os.path.abspath(arguments.simgpu), folder)
-        if not arguments.unlisted:
-            failures.skip("no version beside those of the tests is tried: STRATA_TORCH_UNLISTED names its Python")
-        # Compiling a hook takes half a minute: in the short form each PyTorch makes its hook in another way, once.
-        unlisted = [arguments.unlisted] if arguments.unlisted else []
-        for python in [*found, *unlisted] if LONG else unlisted or found[:1]:
-            made_once(product, python, failures)
-            print(f"{python}: {failures.count} failures so far", flush=True)
-        if LONG:
-            for python in found:
-                other_strings(product, python, failures)
-            elsewhere(product, found[0], failures)
-        environment = racing(product, found[0], failures)
-        unknown_before(product, of_this_form(found, older=True)[-1], failures)
-        in_the_way(product, found[0], failures)
-        doctor(product, found[0], product.user() if LONG else environment, failures)
-    return failures.status()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

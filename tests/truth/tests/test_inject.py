@@ -2,10 +2,8 @@
 """`strata attach --inject` into trainings that were started without a recorder, at random instants: what they do is what they do
 without, and what is recorded is what torch's own recorder saw in between, event by event, from the state that it had.
 
-usage: test_inject.py STRATA STRATA_SIMGPU [--python PYTHON]... [--runs N] [--seed S] [--no-corners]
-
-Of N programs with each PyTorch every third is of C++, every third has threads, children and signals. Skipped (exit 77) without a
-Python with PyTorch.
+The short form injects into each kind of program once, at instants that are always the same; --seeds N does it N times, --first-seed S
+at others.
 """
 import os
 import pickle
@@ -13,17 +11,17 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
+import pytest
+
 import record_tools
-from running import LONG, PROGRAMS, main, strata_json
 from cpp import compiled, facts_of
+from running import LONG, PROGRAMS, strata_json
 
 PROGRAM = os.path.join(PROGRAMS, "inject_program.py")
-KINDS = ("python", "busy", "cpp")
-STEPS = {"python": 1500, "busy": 1200, "cpp": 200}
+STEPS = {"python": 1500, "busy": 1200, "cpp": 200} if LONG else {"python": 500, "busy": 400, "cpp": 100}
 PATIENCE = 120
 TWO_RECORDERS = "strata: torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace\n"
 
@@ -31,15 +29,15 @@ TWO_RECORDERS = "strata: torch's own recorder is on too: it is left as it is, an
 class Trial:
     """One program, watched or not."""
 
-    def __init__(self, arguments, kind, command, folder):
-        self.strata, self.kind, self.folder = arguments.strata, kind, folder
+    def __init__(self, strata, simgpu, kind, command, folder):
+        self.strata, self.kind, self.folder = strata, kind, folder
         self.snapshot, self.session = os.path.join(folder, "torch.pickle"), os.path.join(folder, "seen.strata")
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
-        self.process = subprocess.Popen([arguments.simgpu, "--", *(word.replace("FOLDER", folder) for word in command)], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([simgpu, "--", *(word.replace("FOLDER", folder) for word in command)], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, cwd=folder, env=self.environment)
 
-    def inject(self, seconds, *options):
-        return subprocess.Popen([self.strata, "attach", "--inject", str(self.process.pid), "--yes", "-o", self.session,
+    def inject(self, seconds, *options, process=None):
+        return subprocess.Popen([self.strata, "attach", "--inject", str(process or self.process.pid), "--yes", "-o", self.session,
                                  *(("--seconds", str(seconds)) if seconds else ()), *options], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment)
 
@@ -49,8 +47,12 @@ class Trial:
         return self.process.returncode, out.replace("ready\n", ""), said.replace(TWO_RECORDERS, "")
 
     def trace(self):
-        with open(self.snapshot, "rb") as file:
-            return pickle.load(file)["device_traces"]
+        return trace_of(self.snapshot)
+
+
+def trace_of(snapshot):
+    with open(snapshot, "rb") as file:
+        return pickle.load(file)["device_traces"]
 
 
 def sequence(kind, trace):
@@ -106,15 +108,14 @@ def hold(trial, name, failures):
     return events
 
 
-def one(arguments, kind, command, wanted, draw, name, failures):
-    """Injects into a fresh program at a random instant, for a random time or to its end. Events, seconds until it was recorded."""
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(arguments, kind, command, folder)
+def inject(strata, simgpu, kind, command, wanted, draw, name, failures):
+    """Injects into a fresh program at a random instant, for a random time or to its end."""
+    with tempfile.TemporaryDirectory() as folder:  # a short name, for sockets
+        trial = Trial(strata, simgpu, kind, command, folder)
         if kind != "cpp":
             failures.expect(name, "begins", trial.process.stdout.readline(), "ready\n")
         time.sleep(draw.uniform(0, 0.5))
         seconds = draw.choice([None, draw.uniform(0.05, 0.5)])
-        asked = time.monotonic()
         viewer = trial.inject(seconds)
         code, out, said = trial.finish()
         viewed, told = viewer.wait(timeout=30), viewer.communicate()[1]
@@ -123,62 +124,64 @@ def one(arguments, kind, command, wanted, draw, name, failures):
         failures.expect(name, "result", (code, out), wanted[:2])
         failures.expect(name, "complaints", said, "")
         if not os.path.exists(trial.snapshot):
-            return 0, time.monotonic() - asked  # it did not come that far: its result tells
+            return  # it did not come that far: its result tells
         failures.expect(name, "does the same", sequence(kind, trial.trace()) == wanted[2])
         failures.expect(name, "file", os.path.exists(trial.session), viewed == 0)
-        events = hold(trial, name, failures) if os.path.exists(trial.session) else 0
+        if os.path.exists(trial.session):
+            print(f"{name}: {hold(trial, name, failures)} events")
         if viewed == 0:
             failures.expect(name, "complete", "without its end" in told, False)
-        return events, time.monotonic() - asked
 
 
-def reference(arguments, kind, command):
+def reference(strata, simgpu, kind, command):
     with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(arguments, kind, command, folder)
+        trial = Trial(strata, simgpu, kind, command, folder)
         code, out, _ = trial.finish()
         return code, out, sequence(kind, trial.trace())
 
 
-def commands(python, failures):
-    found = {kind: [python, PROGRAM, str(STEPS[kind]), "FOLDER/torch.pickle", *(["busy"] if kind == "busy" else [])] for kind in ("python", "busy")}
+def inject_into(strata, simgpu, python, kind, command, config, failures):
+    subprocess.run([strata, "doctor", "--", python], capture_output=True)  # makes the hook
+    wanted, seed = reference(strata, simgpu, kind, command), config.getoption("first_seed")
+    draw = random.Random(f"{kind} {int(time.time()) if LONG and seed is None else seed or 0}")
+    for number in range(config.getoption("seeds") or 1):
+        inject(strata, simgpu, kind, command, wanted, draw, f"{kind} {number}", failures)
+
+
+@pytest.mark.torch("older")
+def test_python(strata, simgpu, python, pytestconfig, failures):
+    inject_into(strata, simgpu, python, "python", [python, PROGRAM, str(STEPS["python"]), "FOLDER/torch.pickle"], pytestconfig, failures)
+
+
+def test_threads_children_and_signals(strata, simgpu, python, pytestconfig, failures):
+    inject_into(strata, simgpu, python, "busy", [python, PROGRAM, str(STEPS["busy"]), "FOLDER/torch.pickle", "busy"], pytestconfig, failures)
+
+
+def test_cpp(strata, simgpu, python, pytestconfig, failures):
     if program := compiled(python, failures):
-        found["cpp"] = [program, "gpt", str(STEPS["cpp"]), "FOLDER/truth.json", "FOLDER/torch.pickle"]
-    return found
+        command = [program, "gpt", str(STEPS["cpp"]), "FOLDER/truth.json", "FOLDER/torch.pickle"]
+        inject_into(strata, simgpu, python, "cpp", command, pytestconfig, failures)
 
 
-def test(arguments, python, failures):
-    for program in ("strata", "simgpu"):
-        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
-    found = commands(python, failures)
-    if not LONG and python != arguments.found[0]:
-        found = {"python": found["python"]}
-    subprocess.run([arguments.strata, "doctor", "--", python], capture_output=True)  # makes the hook
-    wanted = {kind: reference(arguments, kind, command) for kind, command in found.items()}
-    draw = random.Random(arguments.seed)
-    kinds, total, before = [kind for kind in KINDS if kind in found], {kind: [0, 0] for kind in KINDS}, failures.count
-    runs = arguments.runs or (3 if LONG else len(kinds))
-    for number in range(runs):
-        kind = kinds[number % len(kinds)]
-        events, _ = one(arguments, kind, found[kind], wanted[kind], draw, f"{python} {kind} {number}", failures)
-        total[kind][0] += 1
-        total[kind][1] += events
-    print(f"{python}: {runs} injections, {failures.count - before} failures: " + ", ".join(
-        f"{kind} {runs} times, {events} events" for kind, (runs, events) in total.items()), flush=True)
-
-
-#: Waits between its steps as long as it is told, without a call of CUDA.
+#: Allocates while it is told to go, and does no call of CUDA otherwise. Its child does none at all.
 WAITS = """
-import os, sys, time, torch
-folder = sys.argv[1]
+import os, signal, sys, time, torch
+def is_told(name):
+    return os.path.exists(os.path.join(sys.argv[1], name))
 held = torch.empty(1 << 20, device="cuda")
-print("ready", flush=True)
-def wait(name):
-    while not os.path.exists(os.path.join(folder, name)):
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+parent, child = os.getpid(), os.fork()
+if child == 0:
+    while os.getppid() == parent and not is_told("end"):
         time.sleep(0.01)
-wait("go")
-while not os.path.exists(os.path.join(folder, "end")):
-    torch.empty(1 << 20, device="cuda")
-    time.sleep(0.001)
+    os._exit(0)
+print("ready", child, flush=True)
+while not is_told("end"):
+    if is_told("go"):
+        torch.empty(1 << 20, device="cuda")
+        time.sleep(0.001)
+    else:
+        time.sleep(0.01)
 print("done")
 """
 
@@ -192,22 +195,33 @@ def waits_until(is_so):
 
 
 class Corner:
-    """A program that waits, and says what its parts came to."""
+    """A program that waits until it is told to go."""
 
-    def __init__(self, arguments, python, folder, name, failures, before=""):
-        self.trial = Trial(arguments, "waits", [python, "-c", before + WAITS, folder], folder)
-        self.strata, self.name, self.failures = arguments.strata, name, failures
-        if not before:
-            self.is_ready()
+    def __init__(self, strata, simgpu, python, folder, before=""):
+        self.trial = Trial(strata, simgpu, "waits", [python, "-c", before + WAITS, folder], folder)
+        self.strata, self.failures = strata, None
 
     def is_ready(self):
-        self.expect("begins", self.trial.process.stdout.readline(), "ready\n")
+        word, child = self.trial.process.stdout.readline().split()
+        assert word == "ready"
+        self.child = int(child)
 
     def expect(self, what, got, wanted=True):
-        self.failures.expect(self.name, what, got, wanted)
+        self.failures.expect("it", what, got, wanted)
 
     def tell(self, name):
         open(os.path.join(self.trial.folder, name), "w").close()
+
+    def hold(self):
+        """It waits again, and has no recording."""
+        for name in os.listdir(self.trial.folder):
+            if name == "go" or name.endswith(".strata"):
+                os.remove(os.path.join(self.trial.folder, name))
+        time.sleep(0.2)
+
+    def is_loaded(self):
+        with open(f"/proc/{self.trial.process.pid}/maps", encoding="utf-8") as maps:
+            return "libstrata_capture" in maps.read()
 
     def run(self, *command):
         run = subprocess.run([self.strata, *map(str, command)], capture_output=True, text=True, env=self.trial.environment, cwd=self.trial.folder,
@@ -224,8 +238,24 @@ class Corner:
     def finish(self):
         self.tell("go")
         self.tell("end")
-        code, out, said = self.trial.finish()
-        self.expect("ends as it would", (code, out, said), (0, "done\n", ""))
+        assert self.trial.finish() == (0, "done\n", "")  # as it would without all that
+
+
+@pytest.fixture(scope="module")
+def waiting(strata, simgpu, newest):
+    """One program for all corners: each leaves it as it was."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Corner(strata, simgpu, newest, folder)
+        program.is_ready()
+        yield program
+        program.finish()
+
+
+@pytest.fixture
+def corner(waiting, failures):
+    waiting.failures = failures
+    waiting.hold()
+    return waiting
 
 
 def text_of(process):
@@ -239,19 +269,19 @@ def text_of(process):
     return b""
 
 
-def never_asks(corner):
+def test_never_asks(corner):
     """No call of CUDA: a timeout, and the process as it was. Then it goes."""
-    number = corner.trial.process.pid
+    number, loaded = corner.trial.process.pid, corner.is_loaded()
     code, told = corner.run("attach", "--inject", number, "-o", "no.strata", "--yes", "--timeout", "0.7")
     corner.expect("timeout", (code, "did not use CUDA" in told, "goes on as before" in told), (1, True, True))
     corner.expect("no file", os.path.exists(os.path.join(corner.trial.folder, "no.strata")), False)
     corner.tell("go")
     time.sleep(0.3)
-    corner.expect("nothing was loaded", "libstrata_capture" in open(f"/proc/{number}/maps").read(), False)
+    corner.expect("nothing was loaded", corner.is_loaded(), loaded)
     corner.expect("traced by", [line for line in open(f"/proc/{number}/status") if "TracerPid" in line], ["TracerPid:\t0\n"])
 
 
-def killed_while_it_waits(corner):
+def test_killed_while_it_waits(corner):
     """SIGKILL of the one that injects, before the process came by: it comes by later, and nobody is there."""
     for _ in range(2):
         viewer = corner.trial.inject(None)
@@ -269,7 +299,7 @@ def killed_while_it_waits(corner):
     corner.expect("again", (code, told if code else ""), (0, ""))
 
 
-def killed_while_it_records(corner):
+def test_killed_while_it_records(corner):
     """Then nobody wants it any more: the recording ends, and the process goes on."""
     corner.tell("go")
     viewer = corner.trial.inject(None)
@@ -279,7 +309,7 @@ def killed_while_it_records(corner):
     corner.expect("no longer recorded", corner.waits_for([]))
 
 
-def interrupted(corner):
+def test_interrupted(corner):
     """Ctrl+C while it waits leaves it as it was; while it records it ends the recording, which is complete."""
     viewer = corner.trial.inject(None)
     time.sleep(0.7)
@@ -306,7 +336,7 @@ def interrupted(corner):
             os.remove(corner.trial.session)
 
 
-def kept(corner):
+def test_kept(corner):
     """A recording that goes on; it cannot be begun twice, and can be watched as any other."""
     corner.tell("go")
     number = corner.trial.process.pid
@@ -324,7 +354,7 @@ def kept(corner):
     corner.expect("ended twice", (code, "it is not recorded" in told), (3, True))
 
 
-def many_times(corner):
+def test_many_times(corner):
     """One after the other, in the same process."""
     corner.tell("go")
     for turn in range(30 if LONG else 3):
@@ -332,20 +362,20 @@ def many_times(corner):
         corner.expect(f"turn {turn}", (code, told if code else ""), (0, ""))
 
 
-def killed_itself(corner):
+def test_killed_itself(corner):
     """The process ends while it is waited for."""
-    viewer = corner.trial.inject(None, "--timeout", "20")
+    viewer = corner.trial.inject(None, "--timeout", "20", process=corner.child)
     time.sleep(0.7)
-    corner.trial.process.kill()
-    corner.trial.process.communicate()
+    os.kill(corner.child, signal.SIGKILL)
     told = viewer.communicate(timeout=10)[1]
     is_told = "has ended" in told or "there is no process" in told
     corner.expect("told", (viewer.returncode, "" if is_told else told[-300:]), (1, ""))
 
 
-def not_asked(corner):
+def test_not_asked(corner):
     code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata")
-    corner.expect("no end of nothing", corner.run("attach", "--inject", corner.trial.process.pid, "--yes", "--end")[0], 1)
+    ended, _ = corner.run("attach", "--inject", corner.trial.process.pid, "--yes", "--end", "--timeout", "0.7")
+    corner.expect("no end of nothing", ended, 1)
     corner.expect("without a terminal", (code, "agree with --yes" in told, "Memory that it has allocated" in told), (2, True, True))
     corner.trial.process.send_signal(signal.SIGSTOP)
     time.sleep(0.2)
@@ -373,13 +403,14 @@ def slow_library(python, folder):
     return path
 
 
-def while_it_loads(arguments, python, failures):
+def test_while_it_loads(strata, simgpu, newest, failures):
     """The loader still adds to addresses of what it has mapped: one that was changed then led nowhere."""
     if not shutil.which("gcc"):
         failures.skip("not tried while libraries load: no gcc")
         return
     with tempfile.TemporaryDirectory() as folder:
-        corner = Corner(arguments, python, folder, "while it loads", failures, LOADS.format(slow_library(python, folder)))
+        corner = Corner(strata, simgpu, newest, folder, LOADS.format(slow_library(newest, folder)))
+        corner.failures = failures
         maps = f"/proc/{corner.trial.process.pid}/maps"
         corner.expect("maps the allocator", waits_until(lambda: "libc10_cuda.so" in open(maps).read()))
         code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata", "--yes", "--timeout", "0.5")
@@ -390,29 +421,3 @@ def while_it_loads(arguments, python, failures):
         told = viewer.communicate(timeout=PATIENCE)[1]
         corner.expect("recorded", (viewer.returncode, told[-600:] if viewer.returncode else ""), (0, ""))
         corner.finish()
-
-
-CORNERS = (never_asks, killed_while_it_waits, killed_while_it_records, interrupted, kept, many_times, killed_itself, not_asked)
-
-
-def once(arguments, python, failures):
-    if not arguments.corners:
-        return
-    for corner in CORNERS:
-        with tempfile.TemporaryDirectory() as folder:
-            program = Corner(arguments, python, folder, corner.__name__.replace("_", " "), failures)
-            corner(program)
-            if corner is not killed_itself:
-                program.finish()
-    while_it_loads(arguments, python, failures)
-    print(f"{python}: {len(CORNERS) + 1} corners, {failures.count} failures so far", flush=True)
-
-
-def add_options(parser):
-    parser.add_argument("--runs", type=int)
-    parser.add_argument("--no-corners", dest="corners", action="store_false")
-    parser.add_argument("--seed", type=int, default=int(time.time()) if LONG else 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu"), once=once, add_options=add_options, older=True))

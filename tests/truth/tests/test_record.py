@@ -3,47 +3,55 @@
 one, stacks of allocations and frees, the state at the end block by block. torch's recorder knows Python's stacks alone here:
 where it has none, Strata has those of C++ if it was told so, and none otherwise.
 
-usage: test_record.py STRATA [--python PYTHON]... [--long]
-
-Without a Python with PyTorch the test is skipped (exit 77) and says so. --long, or STRATA_LONG=1, runs every program
-with expandable segments on and off.
+The long form runs every program with expandable segments on and off.
 """
-import argparse
 import os
-import sys
-import tempfile
+import pickle
+
+import pytest
 
 import record_tools
-from running import Failures, LONG, PROGRAMS, SKIPPED, of_this_form, pythons
-from test_dryrun_corpus import CASES, TRAIN, known_to
 from cpp import compiled
+from running import PROGRAMS, with_environment
+from test_dryrun_corpus import CASES, TRAIN, known_to
 
-CORNERS = os.path.join(PROGRAMS, "corners.py")
-RECORDED = os.path.join(PROGRAMS, "recorded.py")
+CORNERS, RECORDED = (os.path.join(PROGRAMS, name) for name in ("corners.py", "recorded.py"))
+EXPANDABLE = "expandable_segments:True"
+TWO_DEVICES = "--devices 2 --device A100-80GB"
+GPT = "gpt --option side_stream --option variable_shapes --steps 6"
+#: Programs of the short form beside the corners: what differs in events.
+SHORT = ("corners", GPT, "mlp --option out_of_memory", "mlp --option two_devices")
 
-# Programs of the short form: what differs in events. Switching torch's recorder off leaves nothing to compare with.
-SHORT = ("gpt --option side_stream --option variable_shapes --steps 6", "mlp --option out_of_memory", "mlp --option two_devices")
-MODELS_OF_CPP = ("gpt", "conv")
+
+def starts():
+    """Options of strata dryrun, settings and stacks to the programs that are recorded in one start of Python."""
+    found = {(TWO_DEVICES, "", "python"): ["corners"]}
+    for program, options in CASES:
+        for extra in ("", EXPANDABLE):
+            words = options.split()
+            settings = words[words.index("--set") + 1] if "--set" in words else ""
+            joined = ",".join(part for part in (settings, extra) if part)
+            # Switching torch's recorder off leaves nothing to compare with.
+            if joined.count("expandable_segments") < 2 and "recorder_off" not in program:
+                found.setdefault((options, joined, "python" if joined else "auto"), []).append(program)
+    return [pytest.param(*how, programs, id=" ".join(part for part in how if part)) for how, programs in found.items()]
 
 
 def simulated(dryrun_options):
-    """Options of strata dryrun as those of strata record and the environment."""
-    words = iter(dryrun_options.split())
-    options, settings = [], ""
-    card = "A100-80GB"
-    for word in words:
-        value = next(words)
-        if word == "--device":
-            card = value
-        elif word in ("--devices", "--capacity"):
-            options += [word, value]
-        elif word == "--set":
-            settings = value
-    return ["--simulated", card, *options], settings
+    """Options of strata dryrun as those of strata record."""
+    words = dryrun_options.split()
+    given = dict(zip(words[::2], words[1::2]))
+    kept = [word for option in ("--devices", "--capacity") if option in given for word in (option, given[option])]
+    return ["--simulated", given.get("--device", "A100-80GB"), *kept]
 
 
 def hold(strata, name, session, snapshot, folder, failures, stacks):
-    wanted = record_tools.pickle.load(open(snapshot, "rb"))
+    """How many events, blocks, and stacks of C++ alone were compared."""
+    if not os.path.exists(session) or not os.path.exists(snapshot):
+        failures.expect(name, "session and snapshot", [os.path.exists(path) for path in (session, snapshot)], [True, True])
+        return 0, 0, 0
+    with open(snapshot, "rb") as file:
+        wanted = pickle.load(file)
     got = record_tools.as_snapshot(strata, session, folder)
     events, native = record_tools.compare_events(name, got, wanted, failures, stacks)
     blocks = record_tools.compare_states(name, got, wanted, failures)
@@ -51,72 +59,51 @@ def hold(strata, name, session, snapshot, folder, failures, stacks):
     return events, blocks, native
 
 
-def check(strata, name, options, settings, stacks, command, failures, comparable):
-    with tempfile.TemporaryDirectory() as folder:
-        session, snapshot = os.path.join(folder, "out.strata"), os.path.join(folder, "torch.pickle")
-        environment = {**os.environ, "PYTORCH_CUDA_ALLOC_CONF": settings}
-        run = record_tools.record(strata, ["-o", session, "--stacks", stacks, *options],
-                                  [w.replace("SNAPSHOT", snapshot) for w in command], env=environment)
-        if run.returncode != 0 or not os.path.exists(session) or not os.path.exists(snapshot):
-            failures.expect(name, "run", (run.returncode, run.stdout[-500:], run.stderr[-2000:]), "a recording")
-            return 0, 0, 0
-        failures.expect(name, "complaints", [l for l in run.stderr.splitlines() if "missing" in l], [])
-        return hold(strata, name, session, snapshot, folder, failures, stacks if comparable else None)
+def hold_programs(strata, python, how, settings, stacks, programs, folder, failures):
+    """Of programs that are recorded in one start, the sums of what was compared."""
+    programs = [program for program in programs if known_to(python, program.split())]
+    snapshots = [os.path.join(folder, f"{number}.pickle") for number in range(len(programs))]
+    commands = [[RECORDED, path, *([CORNERS] if program == "corners" else [TRAIN, *program.split()])]
+                for path, program in zip(snapshots, programs)]
+    start = [strata, "record", "-o", os.path.join(folder, "{process}.strata"), "--stacks", stacks, *simulated(how), "--"]
+    ended, run = record_tools.run_many(start, python, commands, folder, env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
+    failures.expect(settings, "complaints", [line for line in run.stderr.splitlines() if "missing" in line], [])
+    sums = (0, 0, 0)
+    for program, each, snapshot in zip(programs, ended, snapshots):
+        name = f"{program} under {settings or 'defaults'}"
+        failures.expect(name, "status and complaints", (each.status, [l for l in each.stderr.splitlines() if "missing" in l]), (0, []))
+        session = os.path.join(folder, f"{each.process}.strata")
+        sums = tuple(map(sum, zip(sums, hold(strata, name, session, snapshot, folder, failures, stacks))))
+    print(f"{len(programs)} programs: {sums[0]} events, {sums[2]} of them with stacks of C++ alone, {sums[1]} blocks")
+    return sums
 
 
-def programs_of(python, long, short=SHORT):
-    """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
-    corners = (("", "python"), ("expandable_segments:True", "auto"))
-    for settings, stacks in corners if long or short == SHORT else corners[1:]:
-        yield (f"{python} corners under {settings or 'defaults'}", ["--simulated", "A100-80GB", "--devices", "2"],
-               settings, stacks, [python, RECORDED, "SNAPSHOT", CORNERS], True)
-    for program, options in CASES:
-        if "recorder_off" in program or not known_to(python, program.split()) or not (long or program in short):
-            continue
-        simulation, settings = simulated(options)
-        both = ["", "expandable_segments:True"] if long else [""]
-        for extra in both:
-            joined = ",".join(part for part in (settings, extra) if part)
-            if joined.count("expandable_segments") > 1:
-                continue
-            yield (f"{python} {program} under {joined or 'defaults'}", simulation, joined, "python" if joined else "auto",
-                   [python, RECORDED, "SNAPSHOT", TRAIN, *program.split()], True)
+@pytest.mark.torch("older")
+def test_stacks_of_both_languages(strata, python, tmp_path, failures):
+    events, blocks, native = hold_programs(strata, python, TWO_DEVICES, EXPANDABLE, "auto", ["corners", GPT], str(tmp_path), failures)
+    failures.expect("compared", "events, blocks, native stacks", (events > 1000, blocks > 100, native > 100), (True, True, True))
 
 
-def cpp_programs(python, failures, long):
+def test_stacks_of_python(strata, python, tmp_path, failures):
+    events, blocks, _ = hold_programs(strata, python, TWO_DEVICES + " --capacity 2GiB", "", "python", SHORT, str(tmp_path), failures)
+    failures.expect("compared", "events and blocks", (events > 1000, blocks > 100), (True, True))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how, settings, stacks, programs", starts())
+def test_corpus(strata, python, how, settings, stacks, programs, tmp_path, failures):
+    hold_programs(strata, python, how, settings, stacks, programs, str(tmp_path), failures)
+
+
+@pytest.mark.parametrize("model, settings", [("gpt", ""), *(pytest.param(*case, marks=pytest.mark.long) for case in (
+    ("gpt", EXPANDABLE), ("conv", ""), ("conv", EXPANDABLE)))])
+def test_cpp(strata, python, model, settings, tmp_path, failures):
+    """torch has no stack here to compare with."""
     program = compiled(python, failures)
-    if program is None:
+    if not program:
         return
-    for model in MODELS_OF_CPP if long else MODELS_OF_CPP[:1]:
-        for settings in ("", "expandable_segments:True") if long else ("",):
-            yield (f"{python} C++ {model} under {settings or 'defaults'}", ["--simulated", "A100-80GB"], settings,
-                   "native", [program, model, "4", os.devnull, "SNAPSHOT"], False)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("--python", action="append", default=[])
-    parser.add_argument("--long", action="store_true", default=LONG)
-    arguments = parser.parse_args()
-    found = pythons(arguments.python)
-    if not found:
-        print("skipped: no torch: tests/truth/environment.sh makes an environment")
-        return SKIPPED
-    failures = Failures()
-    for python in found if arguments.python or arguments.long else of_this_form(found, older=True):
-        # In the short form the newest runs more than the others.
-        runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
-                *cpp_programs(python, failures, arguments.long)]
-        events = blocks = native = 0
-        for run in runs:
-            compared = check(arguments.strata, *run[:5], failures, run[5])
-            events, blocks, native = (a + b for a, b in zip((events, blocks, native), compared))
-        failures.expect(python, "something compared", events > 1000 and blocks > 100 and native > 100, True)
-        print(f"{python}: {len(runs)} programs, {events} events, {native} of them with stacks of C++ alone, {blocks} blocks, "
-              f"{failures.count} failures so far", flush=True)
-    return failures.status()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    session, snapshot = (str(tmp_path / name) for name in ("out.strata", "torch.pickle"))
+    run = record_tools.record(strata, ["-o", session, "--stacks", "native", "--simulated", "A100-80GB"],
+                              [program, model, "4", os.devnull, snapshot], env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
+    failures.expect(model, "run", (run.returncode, [l for l in run.stderr.splitlines() if "missing" in l]), (0, []))
+    hold(strata, model, session, snapshot, str(tmp_path), failures, None)

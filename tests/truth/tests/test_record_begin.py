@@ -2,28 +2,23 @@
 """Where recordings begin: programs whose threads all use CUDA for the first time at once lose nothing, however the recorder
 came into them, and keep what they said before.
 
-usage: test_record_begin.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--runs N]
-
 Ways: "preload" (`strata record`), "linked" (the program records itself; the recorder linked before LibTorch or behind it; "open":
 its end ends the recording), "both" (`strata record` of such a program), "python" (the package strata_capture); "alone": one
-thread, so that LibTorch makes nothing before the recorder is there. N runs of each, with every PyTorch at hand.
-Skipped (exit 77) without PyTorch.
+thread, so that LibTorch makes nothing before the recorder is there. The long form runs each three times.
 """
 import os
 import subprocess
-import sys
-import tempfile
+
+import pytest
 
 import record_tools
-from running import LONG, PROGRAMS, PROJECT, main, strata_json
 from cpp import compiled
+from running import LONG, PROGRAMS
 
 SOURCE = os.path.join(PROGRAMS, "begin.cpp")
-CAPTURE = os.path.join(PROJECT, "capture")
 THREADS = 8
 MIB = 1 << 20
 SIMULATED = "T4-16GB"
-OF_OLDER = ("python", "preload", "linked first open")  # ways of the short form with another PyTorch than the newest
 PROGRAM = """
 import sys, threading, torch, strata_capture
 recording = strata_capture.start(sys.argv[1])
@@ -43,44 +38,17 @@ strata_capture.stop()
 """
 SAID = [("MARK", "note: before anything"), ("MARK", "early mark"), ("START", "whole program"), ("MARK", "late mark"),
         ("END", "whole program")]
-
-
 #: What each thread of begin.cpp says.
 STEPS = [said for number in range(10) for said in (
     ("START", f"step {number}"), ("START", "forward"), ("START", "inner"),
     ("END", "inner"), ("END", "forward"), ("END", f"step {number}"))]
 
 
-def programs(python, folder, failures):
-    """By how the recorder comes into them; None where they cannot be built."""
-    library = os.path.join(folder, "lib", "strata")
-    recorder = ("-L" + library, "-Wl,-rpath," + library, "-Wl,--no-as-needed", "-lstrata_capture")
-    plain, linked = ("-O1", "-pthread"), ("-O1", "-pthread", "-DSTRATA_LINKED", "-I" + os.path.join(CAPTURE, "include"))
-    return {"none": compiled(python, failures, SOURCE, plain), "first": compiled(python, failures, SOURCE, linked + recorder),
-            "last": compiled(python, failures, SOURCE, linked, recorder)}
-
-
-def ways(arguments, python, programs, session):
-    """Name, command, threads, whether the program records itself."""
-    record = [arguments.strata, "record", "-o", session, "--simulated", SIMULATED, "--"]
-    yield "python", [arguments.simgpu, "--", python, "-c", PROGRAM.format(threads=THREADS), session], THREADS, True
-    if all(programs.values()):
-        yield "preload", [*record, programs["none"], str(THREADS)], THREADS, False
-        yield "preload alone", [*record, programs["none"], "1"], 1, False
-        for order in ("first", "last"):
-            itself = [arguments.simgpu, "--", programs[order]]
-            yield "linked " + order, [*itself, str(THREADS), session], THREADS, True
-            yield f"linked {order} open", [*itself, str(THREADS), session, "open"], THREADS, True
-            yield f"linked {order} open alone", [*itself, "1", session, "open"], 1, True
-        yield "both", [*record, programs["first"], str(THREADS)], THREADS, False
-
-
 def first_events(strata, name, session, threads, annotations, folder, failures):
     """A session that lacks nothing."""
-    _, summary = strata_json(strata, ["summary", "--json", session])
-    device = summary["devices"][0] if summary and summary["devices"] else None
+    device = record_tools.first_device(strata, session)
     if device is None:
-        failures.expect(name, "session", summary, "one with a device")
+        failures.expect(name, "session", device, "one with a device")
         return
     failures.expect(name, "at its beginning", (device["requested_bytes_start"], device["actions"].get("alloc", 0)), (0, 3 * threads))
     failures.expect(name, "peak", device["requested_bytes_peak"], 6 * MIB * threads)
@@ -102,31 +70,44 @@ def first_events(strata, name, session, threads, annotations, folder, failures):
         failures.expect(name, "steps of each thread", sorted(by_thread.values(), key=len)[1:], [STEPS] * threads)
 
 
-def test(arguments, python, failures):
-    for name in ("strata", "simgpu", "build"):
-        setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
-    found = programs(python, arguments.build, failures)
-    environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"),
-                   "STRATA_CAPTURE_LIBRARY": os.path.join(arguments.build, "lib", "strata", "libstrata_capture.so")}
-    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    for number in range(arguments.runs):
-        with tempfile.TemporaryDirectory() as folder:
-            for way, command, threads, records_itself in ways(arguments, python, found, os.path.join(folder, "out.strata")):
-                if not LONG and python != arguments.found[0] and way not in OF_OLDER:
-                    continue
-                name = f"{version} {way} {number}"
-                session = os.path.join(folder, "out.strata")
-                run = subprocess.run(command, env=environment, capture_output=True, text=True)
-                failures.expect(name, "exit", run.returncode, 0)
-                failures.expect(name, "complaints", "could begin" in run.stderr, False)
-                first_events(arguments.strata, name, session, threads, records_itself, folder, failures)
-                if os.path.exists(session):
-                    os.remove(session)
+def try_way(name, command, threads, records_itself, strata, build, folder, failures):
+    session = str(folder / "out.strata")
+    for number in range(3 if LONG else 1):
+        run = subprocess.run([session if word == "SESSION" else word for word in command], env=record_tools.with_package(build),
+                             capture_output=True, text=True)
+        failures.expect(f"{name} {number}", "exit and complaints", (run.returncode, "could begin" in run.stderr), (0, False))
+        first_events(strata, f"{name} {number}", session, threads, records_itself, str(folder), failures)
+        if os.path.exists(session):
+            os.remove(session)
 
 
-def add_options(parser):
-    parser.add_argument("--runs", type=int, default=3 if LONG else 1)
+@pytest.mark.torch("older")
+def test_python(strata, simgpu, build, python, tmp_path, failures):
+    try_way("python", [simgpu, "--", python, "-c", PROGRAM.format(threads=THREADS), "SESSION"], THREADS, True, strata, build, tmp_path, failures)
 
 
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu", "build"), add_options=add_options, older=True))
+@pytest.mark.torch("older")
+@pytest.mark.parametrize("threads", [THREADS, pytest.param(1, marks=pytest.mark.long)])
+def test_preload(strata, build, python, threads, tmp_path, failures):
+    if program := compiled(python, failures, SOURCE, ("-O1", "-pthread")):
+        command = [strata, "record", "-o", "SESSION", "--simulated", SIMULATED, "--", program, str(threads)]
+        try_way("preload", command, threads, False, strata, build, tmp_path, failures)
+
+
+@pytest.mark.parametrize("order, how", [
+    ("first", ""), ("last", "open alone"), ("first", "both"),
+    *(pytest.param(*case, marks=pytest.mark.long) for case in (("first", "open"), ("first", "open alone"), ("last", ""), ("last", "open")))])
+def test_linked(strata, simgpu, build, python, order, how, tmp_path, failures):
+    header, *library = record_tools.linked(build)
+    options = ("-O1", "-pthread", "-DSTRATA_LINKED", header)
+    program = compiled(python, failures, SOURCE, options + tuple(library)) if order == "first" else \
+        compiled(python, failures, SOURCE, options, tuple(library))
+    if not program:
+        return
+    if how == "both":
+        command = [strata, "record", "-o", "SESSION", "--simulated", SIMULATED, "--", program, str(THREADS)]
+        try_way("both", command, THREADS, False, strata, build, tmp_path, failures)
+        return
+    threads = 1 if "alone" in how else THREADS
+    command = [simgpu, "--", program, str(threads), "SESSION", *(["open"] if "open" in how else [])]
+    try_way(f"linked {order} {how}", command, threads, True, strata, build, tmp_path, failures)

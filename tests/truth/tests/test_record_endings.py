@@ -2,33 +2,38 @@
 """Every way in which a C++ program ends: all that it had done is in the session, which opens and says how it
 ended, and the program ends as it would have without a recorder: status, core, its own handlers.
 
-usage: test_record_endings.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--after MILLISECONDS]...
-
-Each way, with the recorder preloaded or linked, 10 ms after the start. STRATA_LONG=1: with both, and some ways after 1000 ms too. --after: with both,
-MILLISECONDS after the start. Skipped (exit 77) without PyTorch or what compiles with it.
+The recorder is preloaded or linked; ways end 10 ms after the start. The long form has each way with both, and some after 1000 ms too.
 """
 import os
 import resource
 import shutil
 import subprocess
-import sys
-import tempfile
 
-from running import LONG, PROGRAMS, PROJECT, main, strata_json
+import pytest
+
 from cpp import compiled
+from record_tools import first_device, linked
+from running import PROGRAMS, Failures, strata_json, with_environment
+
+pytestmark = pytest.mark.torch("newest")
 
 SOURCE = os.path.join(PROGRAMS, "ends.cpp")
-CAPTURE = os.path.join(PROJECT, "capture")
 SIMULATED = "T4-16GB"
 #: What a session without an end says of it; None: it has one, as after an out-of-memory, where the state is written.
 WAYS = {"return": None, "exit": None, "quick_exit": None, "_exit": "_exit", "exception": "SIGABRT", "thread exception": "SIGABRT",
         "abort": "SIGABRT", "fault": "SIGSEGV", "SIGTERM": "SIGTERM", "SIGINT": "SIGINT", "Ctrl+C": "SIGINT",
         "alarm": "SIGALRM", "breakpoint": "SIGTRAP", "survived fault": None, "SIGPIPE": "SIGPIPE", "ignored SIGTERM": None,
         "handled SIGTERM": "_exit", "handled fault": "_exit", "out of memory": None, "SIGKILL": "killed"}
-#: What is tried a second after the start too where nobody says when: the recorder has written meanwhile.
+#: Ways of the short form, one of each kind, and how the recorder comes into the program there.
+SHORT = {"return": "linked", "quick_exit": "preloaded", "_exit": "linked", "exception": "preloaded", "fault": "linked", "SIGTERM": "preloaded",
+         "Ctrl+C": "linked", "survived fault": "preloaded", "handled SIGTERM": "linked", "handled fault": "preloaded",
+         "out of memory": "linked", "SIGKILL": "preloaded"}
+#: What is tried a second after the start too: the recorder has written meanwhile.
 LATE = ("return", "exception", "fault", "Ctrl+C", "out of memory", "SIGKILL")
 #: Seconds before the last line from which on nothing is owed: none but where nobody can flush.
 OWED = {"SIGKILL": 1.0}
+CASES = [pytest.param(way, recorder, after, marks=() if after == 10 and SHORT.get(way) == recorder else pytest.mark.long)
+         for after, ways in ((10, WAYS), (1000, LATE)) for way in ways for recorder in ("linked", "preloaded")]
 
 
 def start(command, cwd):
@@ -70,78 +75,68 @@ def check(strata, name, way, session, turns, failures):
     failures.expect(name, "says how it ended", cut and (cut["interrupted"], said in cut["reason"]), said and (True, True))
 
 
-def two_recorders(strata, linked, library, failures):
-    """A program that records itself, under `strata record`: one of them records, and both say which. So too where the program has
-    the recorder from another folder, as one that was installed by itself."""
-    with tempfile.TemporaryDirectory() as folder:
-        own, outer = os.path.join(folder, "own.strata"), os.path.join(folder, "outer.strata")
-        copy = os.path.join(folder, "lib")
-        shutil.copytree(library, copy)
-        elsewhere = {**os.environ, "LD_LIBRARY_PATH": copy}
-        for name, command in (("record", ["record", "--simulated", SIMULATED]), ("dryrun", ["dryrun", "--device", SIMULATED])):
-            for recordings in (own, outer):
-                if os.path.exists(recordings):
-                    os.unlink(recordings)
-            run = subprocess.run([strata, *command, "-o", outer, "--", linked, "return", "50", own], capture_output=True,
-                                 text=True, timeout=120, env=elsewhere)
-            failures.expect(f"installed elsewhere, {name}", "says", "the program records itself, into " + own in run.stderr, True)
-            _, summary = strata_json(strata, ["summary", "--json", own])
-            failures.expect(f"installed elsewhere, {name}", "exact", summary and summary["devices"][0]["integrity"]["exact"], True)
-            _, copied = strata_json(strata, ["summary", "--json", outer]) if os.path.exists(outer) else (0, None)
-            failures.expect(f"installed elsewhere, {name}", "what was asked for", copied and copied["devices"] == summary["devices"],
-                            None if name == "record" else True)
-    with tempfile.TemporaryDirectory() as folder:
-        own, outer = os.path.join(folder, "own.strata"), os.path.join(folder, "outer.strata")
-        command = [strata, "record", "-o", outer, "--simulated", SIMULATED, "--", linked, "return", "50", own]
-        for name, recorded, silent, words in (("the program's", own, outer, "the program records itself, into " + own),
-                                              ("the file is there", outer, None, own + ": is there already: nothing is recorded")):
-            run = subprocess.run(command, capture_output=True, text=True, timeout=120)
-            failures.expect(name, "exit", run.returncode, 3)
-            failures.expect(name, "says", (words in run.stderr, f"strata: {recorded}: " in run.stderr), (True, True))
-            failures.expect(name, "the other", silent and os.path.exists(silent), silent and False)
-            _, summary = strata_json(strata, ["summary", "--json", recorded])
-            failures.expect(name, "exact", summary and summary["devices"][0]["integrity"]["exact"], True)
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        failures.expect("there already", "refused", (run.returncode, "--overwrite" in run.stderr), (2, True))
-        run = subprocess.run([*command[:2], "--overwrite", *command[2:]], capture_output=True, text=True, timeout=120)
-        failures.expect("replaced", "exit", run.returncode, 3)
+@pytest.fixture
+def programs(python, build):
+    """The program without a recorder, and linked with one."""
+    plain, failures = ("-O1", "-pthread"), Failures()
+    made = [compiled(python, failures, SOURCE, options) for options in (plain, (*plain, "-DSTRATA_LINKED", *linked(build)))]
+    assert not failures.count, failures.said
+    return made if all(made) else pytest.skip(failures.left_out[0])
 
 
-def test(arguments, python, failures):
-    for name in ("strata", "simgpu", "build"):
-        setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
-    library = os.path.join(arguments.build, "lib", "strata")
-    plain = compiled(python, failures, SOURCE, ("-O1", "-pthread"))
-    linked = compiled(python, failures, SOURCE, ("-O1", "-pthread", "-DSTRATA_LINKED", "-I" + os.path.join(CAPTURE, "include"),
-                                              "-L" + library, "-Wl,-rpath," + library, "-lstrata_capture"))
-    if not plain or not linked:
-        return "the programs cannot be built"
-    two_recorders(arguments.strata, linked, library, failures)
-    tried = [(after, WAYS) for after in arguments.after] or [(10, WAYS), *([(1000, LATE)] if LONG else [])]
-    for after, ways in tried:
-        for number, way in enumerate(ways):
-            # In the short form each way has one case, linked and preloaded in turns.
-            both = LONG or bool(arguments.after)
-            name = f"{way} after {after} ms"
-            with tempfile.TemporaryDirectory() as folder:
-                wanted, _, _ = start([arguments.simgpu, "--", plain, way, str(after)], folder)
-                if both or number % 2 == 0:
-                    session = os.path.join(folder, "linked.strata")
-                    status, turns, errors = start([arguments.simgpu, "--", linked, way, str(after), session], folder)
-                    failures.expect(name, "linked: wait status", status, wanted)
-                    check(arguments.strata, name + ", linked", way, session, turns, failures)
-                if both or number % 2 == 1:
-                    session = os.path.join(folder, "preloaded.strata")
-                    status, turns, errors = start([arguments.strata, "record", "-o", session, "--simulated", SIMULATED, "--", plain,
-                                                   way, str(after)], folder)
-                    failures.expect(name, "preloaded: exit", as_shell(status), as_shell(wanted))
-                    check(arguments.strata, name + ", preloaded", way, session, turns, failures)
-    return None
+@pytest.mark.parametrize("way, recorder, after", CASES)
+def test_ends(strata, simgpu, programs, way, recorder, after, tmp_path, failures):
+    plain, with_recorder = programs
+    wanted, _, _ = start([simgpu, "--", plain, way, str(after)], tmp_path)
+    session = str(tmp_path / "out.strata")
+    if recorder == "linked":
+        status, turns, errors = start([simgpu, "--", with_recorder, way, str(after), session], tmp_path)
+        failures.expect(way, "wait status", status, wanted)
+    else:
+        status, turns, errors = start([strata, "record", "-o", session, "--simulated", SIMULATED, "--", plain, way, str(after)], tmp_path)
+        failures.expect(way, "exit", as_shell(status), as_shell(wanted))
+    check(strata, way, way, session, turns, failures)
 
 
-def add_options(parser):
-    parser.add_argument("--after", type=int, action="append", default=[])
+class Two:
+    """A program that records itself, under a command of `strata` that records too."""
+
+    def __init__(self, strata, program, folder):
+        self.strata, self.own, self.outer = strata, str(folder / "own.strata"), str(folder / "outer.strata")
+        self.command = ["-o", self.outer, "--", program, "return", "50", self.own]
+        self.says = "the program records itself, into " + self.own
+
+    def run(self, *options, **more):
+        return subprocess.run([self.strata, *options, *self.command], capture_output=True, text=True, timeout=120, **more)
 
 
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu", "build"), every_python=False, add_options=add_options))
+@pytest.mark.parametrize("options", [("record", "--simulated", SIMULATED), ("dryrun", "--device", SIMULATED)], ids=lambda options: options[0])
+def test_two_recorders_of_two_installations(strata, build, programs, options, tmp_path):
+    """One of them records, and both say which, where the program has the recorder from another folder, as one that was installed by
+    itself."""
+    shutil.copytree(os.path.join(build, "lib", "strata"), tmp_path / "lib")
+    two = Two(strata, programs[1], tmp_path)
+    run = two.run(*options, env=with_environment(LD_LIBRARY_PATH=str(tmp_path / "lib")))
+    assert two.says in run.stderr
+    own = first_device(strata, two.own)
+    assert own["integrity"]["exact"]
+    assert os.path.exists(two.outer) == (options[0] == "dryrun")
+    if options[0] == "dryrun":
+        assert strata_json(strata, ["summary", "--json", two.outer])[1]["devices"] == strata_json(strata, ["summary", "--json", two.own])[1]["devices"]
+
+
+def test_two_recorders(strata, programs, tmp_path, failures):
+    """Which of them records, where the program's own file is not there yet, and where it is."""
+    two = Two(strata, programs[1], tmp_path)
+    record = ("record", "--simulated", SIMULATED)
+    for name, recorded, silent, words in (("the program's", two.own, two.outer, two.says),
+                                          ("the file is there", two.outer, None, two.own + ": is there already: nothing is recorded")):
+        run = two.run(*record)
+        failures.expect(name, "exit", run.returncode, 3)
+        failures.expect(name, "says", (words in run.stderr, f"strata: {recorded}: " in run.stderr), (True, True))
+        failures.expect(name, "the other", silent and os.path.exists(silent), silent and False)
+        found = first_device(strata, recorded)
+        failures.expect(name, "exact", found and found["integrity"]["exact"], True)
+    run = two.run(*record)
+    failures.expect("there already", "refused", (run.returncode, "--overwrite" in run.stderr), (2, True))
+    failures.expect("replaced", "exit", two.run(*record, "--overwrite").returncode, 3)

@@ -2,28 +2,23 @@
 """Every example of capture/README.md, as a reader would try them: each box is compiled or run as it stands, and what it
 records is looked at.
 
-usage: test_record_readme.py STRATA BUILD_FOLDER [--python PYTHON]...
-
-The reader has a home of his own, a folder with app.cpp, CMakeLists.txt and train.py, and an environment of Python with the
-newest PyTorch (STRATA_LONG=1: with each). What is put in for what the boxes leave open:
-  * the build is the one under test: `--preset release` configures nothing, and `build/release` is BUILD_FOLDER;
+The reader has a home of his own, a folder with app.cpp, CMakeLists.txt and train.py, and an environment of Python with PyTorch.
+What is put in for what the boxes leave open:
+  * the build is the one under test: `--preset release` configures nothing, and `build/release` is its folder;
   * `// loss = model(batch)` becomes an allocation, with the header and the list that it needs, where LibTorch is linked;
   * a box of C++ without main() is the body of a function, with `options` declared;
   * recordings are moved away between boxes, except where the box is about a file that is there already.
-Without PyTorch the boxes that need it are left out, which is said.
 """
-import argparse
 import glob
 import os
 import re
 import subprocess
-import sys
-import tempfile
 
 import record_tools
-from running import Failures, LONG, PROJECT, pythons, strata_json
+from cpp import facts_of
+from record_tools import CAPTURE
+from running import LONG, PROJECT, strata_json
 
-CAPTURE = os.path.join(PROJECT, "capture")
 PROJECT_FILE = """cmake_minimum_required(VERSION 3.25)
 project(example LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 17)
@@ -87,9 +82,8 @@ BODY
 PARAMETERS = 4 * (256 * 512 + 512 + 512 * 10 + 10)
 TOLD = {"parameter": PARAMETERS, "gradient": PARAMETERS, "optimizer_state": 2 * PARAMETERS, "input": 4 * 64 * 256}
 LINK_TORCH = """g++ host.cpp -o host
-torch=$(strata-simgpu -- python -c 'import torch; print(torch.__path__[0])')
-abi=$(strata-simgpu -- python -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))')
-g++ -std=c++20 -shared -fPIC -D_GLIBCXX_USE_CXX11_ABI="$abi" train.cpp -o libtrain.so -isystem "$torch/include" -L "$torch/lib" \\
+torch='TORCH'
+g++ -std=c++20 -shared -fPIC -D_GLIBCXX_USE_CXX11_ABI=ABI train.cpp -o libtrain.so -isystem "$torch/include" -L "$torch/lib" \\
   -Wl,-rpath,"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -ltorch_cuda -lc10 -lc10_cuda
 """
 
@@ -105,15 +99,15 @@ def boxes():
 
 
 class Reader:
-    def __init__(self, arguments, folder, failures):
-        self.strata, self.build, self.failures, self.boxes = arguments.strata, arguments.build, failures, boxes()
+    def __init__(self, strata, build, folder, failures):
+        self.strata, self.build, self.failures, self.boxes = strata, build, failures, boxes()
         self.home, self.folder = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.makedirs(self.home)
         os.makedirs(self.folder)
         self.environment = {k: v for k, v in os.environ.items() if k not in ("STRATA_CAPTURE_LIBRARY", "XDG_CACHE_HOME", "PYTHONPATH")}
         self.environment["HOME"] = self.home
         # ./run leaves strata there.
-        self.environment["PATH"] += os.pathsep + os.path.dirname(arguments.strata)
+        self.environment["PATH"] += os.pathsep + os.path.dirname(strata)
         self.path(os.path.join(self.home, ".local", "bin"))
 
     def path(self, first):
@@ -261,19 +255,22 @@ def simulated(reader):
         reader.clear()
         reader.sh(section, line + f"\ncd /\nstrata symbolize '{reader.folder}/run.strata'")
         look(reader, f"{section}: {program}", 3 if said is SAID else None, said, through=program if said is SAID else None)
+    if not LONG:
+        return
     tell = "import torch; print(torch.cuda.device_count(), torch.cuda.get_device_properties(1).total_memory)"
     run = reader.sh(section, lines[1].replace("./app", f"python -c '{tell}'"))
     reader.failures.expect(section, "devices and bytes", run.stdout.split()[:2], ["2", "17179869184"])
 
 
-def has_begun(reader):
+def has_begun(reader, python):
     """A plugin with the recorder, in a program without; then another plugin, which brings LibTorch."""
     section, failures = "Has it begun?", reader.failures
     body = reader.take(section, "cpp")
     options = reader.take("Stacks, and files that are there already", "cpp")
     reader.write("host.cpp", HOST)
     reader.write("train.cpp", TRAIN)
-    reader.sh(section, LINK_TORCH)
+    torch, _, abi, _ = facts_of(python)
+    reader.sh(section, LINK_TORCH.replace("TORCH", torch).replace("=ABI", f"={abi}"))
     start = OPTIONS + DEFAULTS.format("Native", "Refuse")
     number = start + options + DEFAULTS.format("Auto", "Number")
     reader.clear()
@@ -305,38 +302,17 @@ def tensors(reader, link):
     failures.expect(section, "bytes by category", {role: found.get(role) for role in TOLD}, TOLD)
 
 
-def read(reader, python, folder):
+def test_boxes(strata, build, python, tmp_path, failures):
+    reader = Reader(strata, build, str(tmp_path), failures)
     install(reader)
     source = cpp(reader)
-    if not python:
-        reader.failures.skip("no PyTorch: the boxes that need it are not tested; tests/truth/environment.sh makes an environment")
-        return
-    python_at(reader, python, folder)
+    python_at(reader, python, str(tmp_path))
     package(reader)
     link = linked(reader, source)
     simulated(reader)
-    has_begun(reader)
+    has_begun(reader, python)
     if LONG:
         tensors(reader, link)
     else:  # LibTorch's C++ frontend takes a minute to compile; test_record_roles.py tells of the tensors of a C++ program too
         reader.take("What tensors are", "cpp")
-    reader.failures.expect("README", "boxes that nobody tried", sorted(reader.boxes), [])
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("build")
-    parser.add_argument("--python", action="append", default=[])
-    arguments = parser.parse_args()
-    arguments.strata, arguments.build = os.path.abspath(arguments.strata), os.path.abspath(arguments.build)
-    failures = Failures()
-    found = pythons(arguments.python)
-    for python in (found if LONG else found[:1]) or [None]:
-        with tempfile.TemporaryDirectory() as folder:
-            read(Reader(arguments, folder, failures), python, folder)
-    return failures.status()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    failures.expect("README", "boxes that nobody tried", sorted(reader.boxes), [])

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a recording says of tensors, modules and phases, against what the program itself says of them.
 
-usage: test_record_roles.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]...
-
 Python's programs say after each step where their parameters, gradients and states are, and allocate sizes of their own in each
-place; one of C++ lists its tensors itself. With every PyTorch at hand on the simulated device. Skipped (exit 77) without PyTorch.
+place; one of C++ lists its tensors itself. They run one after the other in forks of one Python.
 """
 import collections
 import json
 import os
 import subprocess
-import tempfile
+
+import pytest
 
 import record_tools
-from running import LONG, PROGRAMS, PROJECT, main
-from cpp import LIBTORCH, compiled
+import running
+from cpp import compiled
 
-CAPTURE = os.path.join(PROJECT, "capture")
-SOURCE = os.path.join(PROGRAMS, "roles.cpp")
+SOURCE = os.path.join(running.PROGRAMS, "roles.cpp")
 #: Says as JSON, a line a step: {optimizer: {role: {name: address}}}.
 SAYS = """
 import json, torch, torch.nn as nn
@@ -37,8 +35,9 @@ def say(**optimizers):
                         mine["optimizer_state"][f"{name} {key}"] = value.data_ptr()
     print(json.dumps(told), flush=True)
 """
+TIED = "tied weights and buffers"
 PROGRAMS = {
-    "tied weights and buffers": """
+    TIED: """
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -153,7 +152,9 @@ for step in range(2):
     say(AdamW=(o, net.named_parameters()))
 print(json.dumps({"parameter": {"TransformerEncoder." + n: p.data_ptr() for n, p in mean.named_parameters()}}))
 """,
-    "a recording that begins late": """
+}
+
+LATE = """
 net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32)).cuda()
 o = torch.optim.AdamW(net.parameters())
 def step():
@@ -161,13 +162,12 @@ def step():
     o.step()
 step()
 import os, strata_capture
-assert strata_capture.start(os.environ["STRATA_TEST_SESSION"]) == "recording"
+assert strata_capture.start("run.strata") == "recording"
 step()
 say(AdamW=(o, net.named_parameters()))
 print(json.dumps({"buffer": {n: b.data_ptr() for n, b in net.named_buffers()}}))
 strata_capture.stop()
-""",
-}
+"""
 
 #: Forks while other threads build modules; optimizers of several threads step at once and end.
 THREADS = """
@@ -195,7 +195,7 @@ building, builders = True, [threading.Thread(target=build) for _ in range(2)]
 for each in builders:
     each.start()
 hung = 0
-for _ in range(100):
+for _ in range(FORKS):
     child = os.fork()
     if child == 0:
         nn.Sequential(nn.ReLU())
@@ -211,10 +211,6 @@ for each in builders + threads:
     each.join()
 gc.collect()
 print(json.dumps({"hung": hung}))
-"""
-STARTS = """
-import os, strata_capture
-strata_capture.start(os.environ["STRATA_TEST_SESSION"])
 """
 #: Allocates a number of 4-byte elements of its own at each place, and says which module and phase that is.
 PLACES = """
@@ -291,22 +287,8 @@ print(json.dumps(wanted))
 """
 
 
-def run(arguments, python, program, folder, own=False):
-    """The session, and the lines that the program said."""
-    session = os.path.join(folder, "run.strata")
-    command = [python, "-c", program] if isinstance(program, str) else program
-    environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"), "STRATA_TEST_SESSION": session,
-                   "STRATA_CAPTURE_LIBRARY": os.path.join(arguments.build, "lib", "strata", "libstrata_capture.so")}
-    start = [arguments.simgpu, "--"] if own else [arguments.strata, "record", "--simulated", "A100-80GB", "-o", session, "--"]
-    done = subprocess.run([*start, *command], capture_output=True, text=True, env=environment, cwd=folder)
-    return session, done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
-def look_at_tensors(name, arguments, python, program, failures):
-    with tempfile.TemporaryDirectory() as folder:
-        session, done, said = run(arguments, python, SAYS + program, folder, own="strata_capture" in program)
-        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
-        rows = record_tools.roles(session)
+def look_at_tensors(name, session, said, failures):
+    rows = record_tools.roles(session)
     standing, titles = collections.defaultdict(dict), {}
     steps = iter([each for each in said if not {"buffer", "parameter", "dtype"} & each.keys()])
     waiting = {}
@@ -335,50 +317,93 @@ def look_at_tensors(name, arguments, python, program, failures):
             if role in each:
                 of_modules = {n: a for (r, n), a in standing[None].items() if r == role}
                 failures.expect(name, role + "s of modules", {n: of_modules.get(n) for n in each[role]}, each[role])
-    return len(rows)
 
 
-def look_at_places(arguments, python, failures, own=False):
-    """`own`: of a program that begins its recording itself."""
-    name = f"{python} places" + (", recorded by the program" if own else "")
-    with tempfile.TemporaryDirectory() as folder:
-        session, done, said = run(arguments, python, (STARTS if own else "") + PLACES, folder, own)
-        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
-        events = subprocess.run([arguments.strata, "events", "--json", session], capture_output=True, text=True)
-        wanted = {int(size): tuple(place) for size, place in said[-1].items()} if said else {}
-        got = {}
-        for line in events.stdout.splitlines()[1:]:
-            event = json.loads(line)
-            if event["action"] == "alloc" and event["bytes"] in wanted:
-                got[event["bytes"]] = (event["module"], event["autograd"])
-    failures.expect(name, "module and phase", got, wanted)
-    failures.expect(name, "places", len(wanted) >= 20, True)
+class Recorded:
+    """Programs in the order of their names: how each ended, what it said, and its session."""
+
+    def __init__(self, start, python, programs, folder, is_own=False, **more):
+        ended, _ = record_tools.run_many(start, python, list(programs.values()), folder, **more)
+        self.ended = dict(zip(programs, ended))
+        self.sessions = {name: os.path.join(each.folder, "run.strata") if is_own else os.path.join(folder, f"{each.process}.strata")
+                         for name, each in self.ended.items()}
+
+    def look(self, name, failures):
+        """The session, and the lines that the program said."""
+        each = self.ended[name]
+        failures.expect(name, "status", (each.status, each.stderr[-500:] if each.status else ""), (0, ""))
+        return self.sessions[name], [json.loads(line) for line in each.stdout.splitlines() if line.startswith("{")]
 
 
-def look_at_threads(arguments, python, failures):
-    name = f"{python} threads"
-    with tempfile.TemporaryDirectory() as folder:
-        session, done, said = run(arguments, python, THREADS, folder)
-        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
-        failures.expect(name, "still told", "not recorded any more" in done.stderr, False)
-        rows = record_tools.roles(session)
-    failures.expect(name, "children that hung", said, [{"hung": 0}])
-    failures.expect(name, "optimizers", len({row["optimizer"] for row in rows if row["role"] == "stepped"}), 5)
+def record(strata, python, programs, folder):
+    return Recorded([strata, "record", "--simulated", "A100-80GB", "-o", os.path.join(folder, "{process}.strata"), "--"], python, programs, folder)
+
+
+@pytest.fixture(scope="module")
+def recorded(strata, python, tmp_path_factory):
+    """What `strata record` recorded."""
+    programs = {name: SAYS + text for name, text in PROGRAMS.items() if name != TIED}
+    return record(strata, python, {**programs, "threads": THREADS.replace("FORKS", "100" if running.LONG else "30")}, str(tmp_path_factory.mktemp("roles")))
+
+
+@pytest.fixture(scope="module")
+def own(simgpu, build, python, tmp_path_factory):
+    """Programs that begin their recordings themselves."""
+    starts = "import strata_capture\nstrata_capture.start('run.strata')\n"
+    return Recorded([simgpu, "--"], python, {"late": SAYS + LATE, "places": starts + PLACES + "strata_capture.stop()\n"},
+                    str(tmp_path_factory.mktemp("own")), is_own=True, env=record_tools.with_package(build))
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != TIED])
+def test_tensors(recorded, name, failures):
+    look_at_tensors(name, *recorded.look(name, failures), failures)
+
+
+def test_tensors_of_a_recording_that_begins_late(own, failures):
+    look_at_tensors("late", *own.look("late", failures), failures)
+
+
+def look_at_places(strata, session, said, failures):
+    events = subprocess.run([strata, "events", "--json", session], capture_output=True, text=True)
+    wanted = {int(size): tuple(place) for size, place in said[-1].items()} if said else {}
+    got = {}
+    for line in events.stdout.splitlines()[1:]:
+        event = json.loads(line)
+        if event["action"] == "alloc" and event["bytes"] in wanted:
+            got[event["bytes"]] = (event["module"], event["autograd"])
+    failures.expect("places", "module and phase", got, wanted)
+    failures.expect("places", "places", len(wanted) >= 20, True)
+
+
+@pytest.mark.torch("older")
+def test_tensors_and_places(strata, python, tmp_path, failures):
+    found = record(strata, python, {TIED: SAYS + PROGRAMS[TIED], "places": PLACES}, str(tmp_path))
+    look_at_tensors(TIED, *found.look(TIED, failures), failures)
+    look_at_places(strata, *found.look("places", failures), failures)
+
+
+def test_places_of_a_program_that_records_itself(strata, own, failures):
+    look_at_places(strata, *own.look("places", failures), failures)
+
+
+def test_threads(recorded, failures):
+    session, said = recorded.look("threads", failures)
+    failures.expect("threads", "still told", "not recorded any more" in recorded.ended["threads"].stderr, False)
+    rows = record_tools.roles(session)
+    failures.expect("threads", "children that hung", said, [{"hung": 0}])
+    failures.expect("threads", "optimizers", len({row["optimizer"] for row in rows if row["role"] == "stepped"}), 5)
     standing = {(row["role"], row["name"], row["part"], row["optimizer"]): row["address"] for row in rows}
-    failures.expect(name, "what stands of them at the end", [key for key, address in standing.items() if address], [])
+    failures.expect("threads", "what stands of them at the end", [key for key, address in standing.items() if address], [])
 
 
-def look_at_cpp(arguments, python, failures):
-    name = f"{python} C++"
-    library = os.path.join(arguments.build, "lib", "strata")
-    program = compiled(python, failures, SOURCE, ("-O0", "-I" + os.path.join(CAPTURE, "include"), "-L" + library,
-                                               "-Wl,-rpath," + library, "-Wl,--no-as-needed", "-lstrata_capture"), libraries=LIBTORCH)
+def test_cpp(strata, build, python, tmp_path, failures):
+    name, session = "C++", str(tmp_path / "run.strata")
+    program = compiled(python, failures, SOURCE, ("-O0", *record_tools.linked(build)))
     if program is None:
         return
-    with tempfile.TemporaryDirectory() as folder:
-        session, done, _ = run(arguments, python, [program], folder)
-        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
-        rows = record_tools.roles(session)
+    done = record_tools.record(strata, ["--simulated", "A100-80GB", "-o", session], [program])
+    failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+    rows = record_tools.roles(session)
     parameters = {"0.weight": 256 * 512, "0.bias": 512, "1.weight": 512, "1.bias": 512, "2.weight": 5120, "2.bias": 10}
     told = collections.defaultdict(dict)
     for row in rows:
@@ -394,20 +419,3 @@ def look_at_cpp(arguments, python, failures):
     failures.expect(name, "buffers", told["buffer"], {"1.running_mean": 512, "1.running_var": 512, "1.num_batches_tracked": 1})
     failures.expect(name, "input", told["input"], {"batch": 64 * 256})
     failures.expect(name, "steps", [row["name"] for row in rows if row["role"] == "stepped"], ["AdamW"] * 2 + ["LBFGS"] * 2)
-
-
-def test(arguments, python, failures):
-    for program in ("strata", "simgpu", "build"):
-        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
-    is_newest = LONG or python == arguments.found[0]
-    for name, program in PROGRAMS.items() if is_newest else list(PROGRAMS.items())[:1]:
-        look_at_tensors(f"{python} {name}", arguments, python, program, failures)
-    for own in (False, True) if is_newest else (False,):
-        look_at_places(arguments, python, failures, own)
-    if is_newest:
-        look_at_threads(arguments, python, failures)
-    look_at_cpp(arguments, python, failures)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(test, ("strata", "simgpu", "build"), older=True))

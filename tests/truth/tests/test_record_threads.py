@@ -2,25 +2,20 @@
 """Ranges of many threads at once: each on its thread, as often and in the order that the program itself counted, around the
 allocations that were made in it.
 
-usage: test_record_threads.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--threads N]...
-
-threads.cpp, linked with the recorder, and the same from Python, with 16 threads (STRATA_LONG=1: with 2, 3, 4, 8 and 16). On the
-simulated device. Skipped (exit 77) without PyTorch.
+threads.cpp, linked with the recorder, and the same from Python, with 16 threads; the long form has other numbers too.
 """
 import collections
 import json
 import os
 import subprocess
-import sys
-import tempfile
+
+import pytest
 
 import record_tools
-from running import LONG, PROGRAMS, PROJECT, main, strata_json
 from cpp import compiled
+from running import PROGRAMS, strata_json
 
 SOURCE = os.path.join(PROGRAMS, "threads.cpp")
-CAPTURE = os.path.join(PROJECT, "capture")
-THREADS = (2, 3, 4, 8, 16) if LONG else (16,)
 #: threads.cpp again, for the package.
 PROGRAM = """
 import contextlib, json, sys, threading, torch, strata_capture
@@ -120,31 +115,18 @@ def look(name, strata, session, told, folder, failures):
     return ranges
 
 
-def test(arguments, python, failures):
-    for program in ("strata", "simgpu", "build"):
-        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
-    library = os.path.join(arguments.build, "lib", "strata")
-    program = compiled(python, failures, SOURCE, ("-O1", "-pthread", "-I" + os.path.join(CAPTURE, "include"), "-L" + library,
-                                               "-Wl,-rpath," + library, "-Wl,--no-as-needed", "-lstrata_capture"))
-    environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"),
-                   "STRATA_CAPTURE_LIBRARY": os.path.join(library, "libstrata_capture.so")}
-    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
-    for language, command, counts in (("C++", [program], THREADS), ("Python", [python, "-c", PROGRAM], THREADS)):
-        for count in (arguments.threads or counts) if command[0] else ():
-            name = f"{version} {language}, {count} threads"
-            with tempfile.TemporaryDirectory() as folder:
-                session = os.path.join(folder, "out.strata")
-                run = subprocess.run([arguments.simgpu, "--", *command, str(count), session], env=environment, capture_output=True,
-                                     text=True)
-                failures.expect(name, "exit", run.returncode, 0)
-                told = [json.loads(line) for line in run.stdout.splitlines()]
-                failures.expect(name, "threads that told", len(told), count)
-                print(f"{name}: {look(name, arguments.strata, session, told, folder, failures)} ranges", flush=True)
-
-
-def add_options(parser):
-    parser.add_argument("--threads", type=int, action="append")
-
-
-if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu", "build"), add_options=add_options, older=True))
+@pytest.mark.parametrize("count", [16, *(pytest.param(count, marks=pytest.mark.long) for count in (2, 3, 4, 8))])
+@pytest.mark.parametrize("language", ["C++", "Python"])
+def test_ranges(strata, simgpu, build, python, language, count, tmp_path, failures):
+    program = None
+    if language == "C++":
+        program = compiled(python, failures, SOURCE, ("-O1", "-pthread", *record_tools.linked(build)))
+        if not program:
+            return
+    session = str(tmp_path / "out.strata")
+    run = subprocess.run([simgpu, "--", *([program] if program else [python, "-c", PROGRAM]), str(count), session],
+                         env=record_tools.with_package(build), capture_output=True, text=True)
+    failures.expect(language, "exit", run.returncode, 0)
+    told = [json.loads(line) for line in run.stdout.splitlines()]
+    failures.expect(language, "threads that told", len(told), count)
+    print(f"{look(language, strata, session, told, str(tmp_path), failures)} ranges")
