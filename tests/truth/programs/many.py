@@ -5,8 +5,8 @@ leave at once, since taking an interpreter down takes longer still.
 
 usage: many.py [--import MODULE]... [--to-the-end] PROGRAMS.json STATUS
 
-PROGRAMS is a list of lists, the words of a command without Python; STATUS gets one more line, a list of {"process", "status"},
-where a negative status is the signal that ended it. --import loads what the programs would load each for itself; --to-the-end lets
+PROGRAMS is a list of lists, the words of a command without Python, before which NAME=VALUE sets a variable of the environment, which has to be
+read after torch was imported; STATUS gets one more line, a list of {"process", "status"}, where a negative status is the signal that ended it. --import loads what the programs would load each for itself; --to-the-end lets
 the interpreters end as they do alone.
 """
 import argparse
@@ -36,6 +36,8 @@ def main():
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
+            while "=" in words[0]:
+                name, _, os.environ[name] = words.pop(0).partition("=")
             sys.argv = words
             sys.path.insert(0, os.path.dirname(os.path.abspath(words[0])))
             program = runpy.run_path(words[0], run_name="__main__")

@@ -15,10 +15,9 @@ import tempfile
 
 import record_tools  # makes running known
 import running
-from running import LONG, PROGRAMS, main, strata_json
+from running import CHUNKED_SINCE, LONG, PROGRAMS, main, strata_json
 from cpp import compiled
 from test_deep import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
-from test_logits import CHUNKED_SINCE
 
 SOURCE = os.path.join(PROGRAMS, "deep.cpp")
 CARD = "A100-80GB"
