@@ -137,7 +137,7 @@ def test_recorded_peaks_are_those_of_the_summary(whatif, failures):
 
 
 def test_dry_run_that_accumulates(whatif, failures):
-    """What `dryrun --change` does to a program as it is results in the program that accumulates, but for the scalar by which that divides its loss."""
+    """Its peaks are those of the program that accumulates, but for the scalar by which that divides its loss."""
     case = next(plain(case) for case in whatif.cases() if case.family != "gan")
     truth = Recording((*checkpointed(case), "--option", "accumulate"), FLAT)
     whatif.record([truth])

@@ -188,7 +188,7 @@ def chosen(whatif, questions, short):
 
 
 class Calls:
-    """Questions by calls with the groups of programs that are reported: of each its name, what belongs to it and how many times the bars it may be off."""
+    """Rows of questions by calls, and cells of the page. A group of programs has a name, families, and how many times the bars it may be off."""
 
     def __init__(self, whatif, failures, asked):
         self.whatif, self.failures, self.cells = whatif, failures, []
@@ -213,10 +213,10 @@ class Calls:
 
 
 def asked_of_types(whatif):
-    """Composed changes are asked of the first seed."""
+    """Composed changes are asked of the first seed. In the short form dtype=bf16 is asked of a program that was called before training."""
     first = whatif.seeds()[0]
     return chosen(whatif, [each for case in whatif.cases(held_back=True) for each in call_questions(case, f"--seed {first} " in case.name)],
-                  ((SHORT, "autocast, checkpoints, batch"), (SHORT, "bf16")))
+                  ((SHORT, "autocast, checkpoints, batch"),))
 
 
 def test_types(whatif, failures):

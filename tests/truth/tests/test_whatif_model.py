@@ -126,7 +126,7 @@ def with_optimizer(case, optimizer):
 
 
 def optimizer_questions(case, whatif):
-    asked = [(ALL, case.recorded, other) for other in (case.others[:2] if whatif.short else case.others)]
+    asked = [(ALL, case.recorded, other) for other in case.others]
     if whatif.has_bitsandbytes:
         asked += [(TO_EIGHT_BIT, case.recorded, case.eight_bit), (FROM_EIGHT_BIT, case.eight_bit, case.recorded)]
     for method, recorded, wanted in asked:
