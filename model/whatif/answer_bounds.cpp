@@ -14,7 +14,7 @@ constexpr std::int64_t kTailBytes = std::int64_t{ 1 }
 
 /// How far an answer may be off that does not know what the program does with those sizes, for which
 /// libraries may take other algorithms. Shares of the answer, measured in the families of
-/// tests/truth/tests/test_whatif.py and rounded up.
+/// tests/truth/tests/test_whatif_batch.py and rounded up.
 constexpr double kOff = 0.015, kReservedOff = 0.08;
 /// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
 constexpr double kBeyondOff = 0.06;
@@ -67,7 +67,7 @@ bool isPoint(const Prediction& prediction)
 }
 
 /// What checkpointing leaves open, as shares of the answer: measured with the families of
-/// tests/truth/tests/test_whatif.py that rules are made by. An answer is above the truth more than below it.
+/// tests/truth/tests/test_whatif_model.py that rules are made by. An answer is above the truth more than below it.
 constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
 /// The same without a deep step.
 constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0.2;
@@ -151,7 +151,7 @@ void leaveRoom(Prediction& prediction, std::int64_t PeakFigures::*peak, double s
 }
 
 /// What saving on the host leaves open, as shares of the answer: measured with the families of
-/// tests/truth/tests/test_offload.py that rules are made by.
+/// tests/truth/tests/test_whatif_model.py that rules are made by.
 constexpr double kOffloadOff = 0.01, kOffloadReservedOff = 0.03;
 
 /// Adds what is saved on the host to an answer.
@@ -182,7 +182,7 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 }
 
 /// What letting go leaves open, as shares of the answer: measured with the families of
-/// tests/truth/tests/test_whatif_lines.py that rules are made by. A statement may have a tensor up to its end.
+/// tests/truth/tests/test_whatif_model.py that rules are made by. A statement may have a tensor up to its end.
 constexpr double kFreedBelow = 0.01, kFreedAbove = 0.03, kFreedReserved = 0.04;
 
 /// The same of lines that are not there: little things that they would have done for others.
@@ -237,7 +237,7 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
 }
 
 /// What the place of zero_grad() leaves open, as shares of the answer: measured with the families of
-/// tests/truth/tests/test_zero_grad.py.
+/// tests/truth/tests/test_whatif_model.py.
 constexpr double kZeroGradOff = 0.005;
 /// The same of optimizers that step as gradients come.
 constexpr double kInBackwardOff = 0.005;

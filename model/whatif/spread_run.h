@@ -17,7 +17,7 @@ struct SpreadRun {
     WhatIfEvidence evidence = WhatIfEvidence::Roles;
     Sentence reason; ///< why it is an estimate
     /// How far an answer may be off: a share of it, measured in the families of
-    /// tests/truth/tests/test_whatif_sharded.py that rules are made by, and rounded up.
+    /// tests/truth/tests/test_whatif_ranks.py that rules are made by, and rounded up.
     double off = 0;
 
     /// Refused, by name: the recording does not tell of parameters (recordedOptimizers()), or of what else

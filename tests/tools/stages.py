@@ -12,12 +12,14 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as xml
 
 LOGS = "build/logs"
+RECORDINGS = "build/release/recordings"  # of programs that several test modules record, for one run
 FUZZ_SECONDS = 100  # processor time of all fuzzers in ./test
 FUZZ_SECONDS_LONG = 300  # for each fuzzer in --long=fuzz
 TORCH_PARTS = ("record", "dryrun", "whatif", "whatif2", "analysis")
@@ -265,6 +267,8 @@ def main():
     parser.add_argument("--without-torch", action="store_true")
     arguments = parser.parse_args()
     stages = Stages()
+    shutil.rmtree(RECORDINGS, ignore_errors=True)
+    os.environ["STRATA_RECORDINGS"] = os.path.abspath(RECORDINGS)
     if not os.path.isdir("../shared"):
         print("strata: no ../shared beside the project: tests against other people's recordings are skipped")
     parts = () if not arguments.long else PARTS if arguments.long == "all" else (arguments.long,)

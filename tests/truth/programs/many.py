@@ -5,10 +5,11 @@ leave at once, since taking an interpreter down takes longer still.
 
 usage: many.py [--import MODULE]... [--to-the-end] [--apart] [--once N] PROGRAMS.json STATUS
 
-PROGRAMS is a list of lists, the words of a command without Python; STATUS gets one more line, a list of {"process", "status"},
-where a negative status is the signal that ended it. --import loads what the programs would load each for itself; --to-the-end lets
-the interpreters end as they do alone; --apart starts each in a folder of its own beside STATUS, 0, 1, and so on, where its output goes
-to `out` and `err`; --once N runs the last N programs only where STATUS is not there yet, in the first of several runs.
+PROGRAMS is a list of lists, the words of a command without Python; NAME=VALUE before them sets a variable of the environment that is
+read after torch was imported. STATUS gets one more line, a list of {"process", "status"}, where a negative status is the signal that
+ended it. --import loads what the programs would load each for itself; --to-the-end lets the interpreters end as they do alone; --apart
+starts each in a folder of its own beside STATUS, 0, 1, and so on, where its output goes to `out` and `err`; --once N runs the last N
+programs only where STATUS is not there yet, in the first of several runs.
 """
 import argparse
 import importlib
@@ -50,6 +51,8 @@ def main():
         if child == 0:
             if arguments.apart:
                 begin_apart(os.path.join(os.path.dirname(os.path.abspath(arguments.status)), str(number)))
+            while "=" in words[0]:
+                name, _, os.environ[name] = words.pop(0).partition("=")
             sys.argv = words
             sys.path.insert(0, os.path.dirname(os.path.abspath(words[0])))
             program = runpy.run_path(words[0], run_name="__main__")

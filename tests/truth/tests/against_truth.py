@@ -54,10 +54,10 @@ def start_each(strata, python, options, programs, folder, how=()):
         return run, report, [json.loads(line) for line in file]
 
 
-def start_many(strata, python, options, programs, folder, how=()):
+def start_many(strata, python, options, programs, folder, how=(), suffix="pickle"):
     """One dry run of programs; gives the finished run, its report and how each ended, None where they did not get that far. Keeps
-    snapshots in the folder."""
-    options = [*options, "-o", os.path.join(folder, "{process}.pickle")]
+    snapshots in the folder, or recordings."""
+    options = [*options, "-o", os.path.join(folder, f"{{process}}.{suffix}")]
     run, report, ended = start_each(strata, python, options, programs, folder, how)
     return run, report, ended[-1] if report is not None and ended else None
 

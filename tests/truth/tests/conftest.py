@@ -123,3 +123,10 @@ def newest(request):
     if not request.config.found:
         pytest.skip(NOTHING)
     return request.config.found[0]
+
+
+@pytest.fixture(scope="session")
+def whatif(request, strata, newest, tmp_path_factory):
+    """What asks `strata whatif` about recordings of the newest PyTorch."""
+    import whatif_cases
+    return whatif_cases.Whatif(request.session, strata, newest, tmp_path_factory.mktemp("recordings"))

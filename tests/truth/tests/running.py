@@ -24,6 +24,8 @@ SKIPPED = 77
 LONG = os.environ.get("STRATA_LONG") == "1"
 #: The PyTorch beside the newest that the short form of a test runs with.
 OLDER = [2, 6]
+#: The first PyTorch with linear_cross_entropy in chunks.
+CHUNKED_SINCE = [2, 13]
 sys.path[:0] = [PROGRAMS, TOOLS]
 
 

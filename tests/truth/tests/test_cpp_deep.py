@@ -14,8 +14,7 @@ import pytest
 import record_tools
 from cpp import compiled
 from deep_runs import DEEP, STEPS, Run, deep_steps, differences, lets_go, peaks
-from running import PROGRAMS, Failures, strata_json, version
-from test_logits import CHUNKED_SINCE
+from running import CHUNKED_SINCE, PROGRAMS, Failures, strata_json, version
 
 pytestmark = pytest.mark.torch("every")
 long = pytest.mark.long
