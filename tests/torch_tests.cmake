@@ -1,6 +1,6 @@
 # Tests in Python that run real programs with PyTorch on the simulated device.
 
-# strata_torch_test(NAME MODULE GROUP [TIMEOUT SECONDS] [PROCESSORS N] [JOBS N] [LONG_ALONE] [ARGUMENT...])
+# strata_torch_test(NAME MODULE GROUP [TIMEOUT SECONDS] [PROCESSORS N] [JOBS N] [LONG_ALONE])
 #
 # Makes two tests of a module of pytest. NAME has the label "torch" and is the short form, which runs on every commit. NAME_long has the
 # labels "long" and "long-GROUP" and is the long form (STRATA_LONG=1, see tests/truth/tests/running.py): every seed, program and PyTorch.
@@ -16,6 +16,9 @@ function(strata_torch_test name module group)
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
   endforeach()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${name}: ${arg_UNPARSED_ARGUMENTS} is no option of strata_torch_test()")
+  endif()
   set(path ${PROJECT_SOURCE_DIR}/tests/truth/tests/${module})
   set(processors ${arg_JOBS})
   if(arg_PROCESSORS GREATER processors)
@@ -29,15 +32,10 @@ function(strata_torch_test name module group)
         set(test ${name}_long)
         set(properties LABELS "long;long-${group}" TIMEOUT 5400 PROCESSORS ${processors} ENVIRONMENT "STRATA_LONG=1;STRATA_JOBS=${arg_JOBS};STRATA_BUILD=${CMAKE_BINARY_DIR}")
       endif()
-      file(STRINGS ${path} script REGEX "^ *(raise SystemExit|sys.exit)\\(main\\(")
-      if(script)
-        add_test(NAME ${test} COMMAND ${STRATA_PYTHON3} ${path} ${arg_UNPARSED_ARGUMENTS})
-      else()
-        add_test(NAME ${test} COMMAND ${STRATA_PYTEST} -q -p no:cacheprovider ${path} --build ${CMAKE_BINARY_DIR}
-          --junit-xml ${CMAKE_BINARY_DIR}/cases/${test}.xml)
-      endif()
+      add_test(NAME ${test} COMMAND ${STRATA_PYTEST} -q -p no:cacheprovider ${path} --build ${CMAKE_BINARY_DIR}
+        --junit-xml ${CMAKE_BINARY_DIR}/cases/${test}.xml)
       # The longest begin first, so that none is left alone at the end; other tests take no second, mostly.
-      set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 COST ${arg_TIMEOUT} ${properties})
+      set_tests_properties(${test} PROPERTIES COST ${arg_TIMEOUT} ${properties})
     endif()
   endforeach()
 endfunction()

@@ -44,6 +44,11 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if item.get_closest_marker("long") and not running.LONG]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_generate_tests(metafunc):
     if "python" not in metafunc.fixturenames:
         return
@@ -69,12 +74,6 @@ def pytest_pyfunc_call(pyfuncitem):
     if failures.left_out:
         pytest.skip("; ".join(failures.left_out))
     return True
-
-
-@pytest.fixture(scope="session")
-def python(request):
-    """A Python with PyTorch, of those that the mark `torch` names."""
-    return request.param
 
 
 @pytest.fixture
