@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of the dry run share: the Pythons at hand, runs of `strata`, counted failures, how a test ends.
-
-Each test is called as test_NAME.py PROGRAM... [--python PYTHON]... and exits 77, saying why, where it could not run, or not all of it.
+"""What the tests with PyTorch share: the Pythons at hand, runs of `strata`, counted checks.
 
 A test has two forms. The short one runs on every commit and is always the same: with the newest PyTorch, and with 2.6 where it
 records, replays or reads. STRATA_LONG=1 selects the long one: every seed, every program and every PyTorch.
 """
-import argparse
 import glob
 import json
 import os
@@ -19,7 +16,6 @@ PROGRAMS, TOOLS = (os.path.join(PROJECT, "tests", "truth", name) for name in ("p
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
 #: The folder of the build that is tested.
 BUILD = os.path.abspath(os.environ.get("STRATA_BUILD") or os.path.join(PROJECT, "build", "release"))
-SKIPPED = 77
 #: Whether this is the long form of the test.
 LONG = os.environ.get("STRATA_LONG") == "1"
 #: The PyTorch beside the newest that the short form of a test runs with.
@@ -67,7 +63,7 @@ def of_this_form(found, older):
 
 
 class Failures:
-    """Counts checks. A part of a test that cannot run here is skipped, and with it the test counts as skipped."""
+    """Counts checks. A part of a test that cannot run here is skipped, and with it the test counts as skipped (conftest.py)."""
 
     def __init__(self):
         self.count = self.checks = 0
@@ -84,13 +80,6 @@ class Failures:
         if why not in self.left_out:
             self.left_out.append(why)
             print(f"skipped: {why}", flush=True)
-
-    def status(self):
-        """The exit status of the test. A test without a check proves nothing, and fails."""
-        print(f"{self.checks} checks, {self.count} failures{'; skipped: ' + '; '.join(self.left_out) if self.left_out else ''}", flush=True)
-        if self.count or not self.checks and not self.left_out:
-            return 1
-        return SKIPPED if self.left_out else 0
 
 
 def strata_json(strata, arguments, **more):
@@ -109,35 +98,3 @@ def dryrun(strata, options, command, **more):
 
 def with_environment(**variables):
     return {**os.environ, **variables}
-
-
-def main(test, programs=("strata",), every_python=True, once=None, add_options=None, older=False):
-    """test(arguments, python, failures) for every Python that is named or is of_this_form(), or for the newest alone;
-    once(arguments, python, failures) with the newest; `arguments.found` has all. A test may return why it cannot run; where all
-    do, the whole is skipped. Gives the exit status."""
-    parser = argparse.ArgumentParser()
-    for program in programs:
-        parser.add_argument(program)
-    parser.add_argument("--python", action="append", default=[])
-    if add_options:
-        add_options(parser)
-    arguments = parser.parse_args()
-    found = arguments.found = pythons(arguments.python)
-    if not found:
-        print("skipped: no PyTorch: tests/truth/environment.sh newest makes an environment")
-        return SKIPPED
-    failures, reasons = Failures(), []
-    chosen = found if every_python else found[:1]
-    if not arguments.python:
-        chosen = of_this_form(chosen, older)
-    for python in chosen:
-        reason = test(arguments, python, failures)
-        if reason:
-            reasons.append(reason)
-            print(f"skipped for {python}: {reason}", flush=True)
-        print(f"{python}: {failures.checks} checks, {failures.count} failures so far", flush=True)
-    if once:
-        once(arguments, found[0], failures)
-    if len(reasons) == len(chosen) and failures.checks == 0:
-        return SKIPPED
-    return failures.status()
