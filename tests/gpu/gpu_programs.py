@@ -17,8 +17,8 @@ PROGRAMS = [
     ("rnn", "", "train.py lstm --optimizer adam"),
     ("loop", "", "train.py mlp --optimizer adamw_loop"),
     ("checkpoint", "", "train.py gpt --option checkpoint --option accumulate"),
-    ("several", "", "../gpu/several.py"),
-    ("several-expandable", "expandable_segments:True", "../gpu/several.py"),
+    ("several", "", "../../gpu/several.py"),
+    ("several-expandable", "expandable_segments:True", "../../gpu/several.py"),
     ("conv", "", "train.py conv"),
     ("conv-autocast", "", "train.py resnet --precision autocast"),
     ("diffusion", "", "train.py diffusion --precision bf16"),
@@ -32,8 +32,8 @@ PROGRAMS = [
 TRACED = [
     ("training", "", "train.py gpt --precision autocast"),
     ("pictures", "", "train.py unet --precision autocast"),
-    ("several", "", "../gpu/several.py"),
-    ("several-expandable", "expandable_segments:True", "../gpu/several.py"),
+    ("several", "", "../../gpu/several.py"),
+    ("several-expandable", "expandable_segments:True", "../../gpu/several.py"),
 ]
 
 
