@@ -24,18 +24,19 @@ function(strata_torch_test name module group)
   if(arg_PROCESSORS GREATER processors)
     set(processors ${arg_PROCESSORS})
   endif()
-  foreach(form short long)
-    if(form STREQUAL "long" OR NOT arg_LONG_ALONE)
-      set(test ${name})
-      set(properties LABELS torch TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} ENVIRONMENT "STRATA_JOBS=1;STRATA_BUILD=${CMAKE_BINARY_DIR}")
-      if(form STREQUAL "long")
-        set(test ${name}_long)
-        set(properties LABELS "long;long-${group}" TIMEOUT 5400 PROCESSORS ${processors} ENVIRONMENT "STRATA_LONG=1;STRATA_JOBS=${arg_JOBS};STRATA_BUILD=${CMAKE_BINARY_DIR}")
-      endif()
-      add_test(NAME ${test} COMMAND ${STRATA_PYTEST} -q -p no:cacheprovider ${path} --build ${CMAKE_BINARY_DIR}
-        --junit-xml ${CMAKE_BINARY_DIR}/cases/${test}.xml)
-      # The longest begin first, so that none is left alone at the end; other tests take no second, mostly.
-      set_tests_properties(${test} PROPERTIES COST ${arg_TIMEOUT} ${properties})
-    endif()
-  endforeach()
+  if(NOT arg_LONG_ALONE)
+    strata_add_pytest(${name} ${path})
+    # The longest begin first, so that none is left alone at the end; other tests take no second, mostly.
+    set_tests_properties(${name} PROPERTIES LABELS torch TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS}
+      ENVIRONMENT "STRATA_JOBS=1;STRATA_BUILD=${CMAKE_BINARY_DIR}")
+  endif()
+  strata_add_pytest(${name}_long ${path})
+  set_tests_properties(${name}_long PROPERTIES LABELS "long;long-${group}" TIMEOUT 5400 COST ${arg_TIMEOUT} PROCESSORS ${processors}
+    ENVIRONMENT "STRATA_LONG=1;STRATA_JOBS=${arg_JOBS};STRATA_BUILD=${CMAKE_BINARY_DIR}")
+endfunction()
+
+# strata_add_pytest(NAME MODULE): an entry of ctest.
+function(strata_add_pytest name module)
+  add_test(NAME ${name} COMMAND ${STRATA_PYTEST} -q -p no:cacheprovider ${module} --build ${CMAKE_BINARY_DIR}
+    --junit-xml ${CMAKE_BINARY_DIR}/cases/${name}.xml)
 endfunction()
