@@ -12,11 +12,9 @@ namespace strata::test {
 std::vector<std::string> ourRecordings()
 {
     if (!std::getenv("STRATA_ALL_RECORDINGS"))
-        return { STRATA_TEST_DATA "/../../resources/samples/gpt2_124m_bf16_oom.strata",
-            STRATA_TEST_DATA "/../../resources/samples/gpt2_124m_bf16_train.strata",
+        return { STRATA_TEST_DATA "/../../resources/samples/gpt2_124m_bf16_train.strata",
             STRATA_TEST_DATA "/devices/two_devices.pickle.gz",
-            STRATA_TEST_DATA "/versions/torch2.15_oom.pickle.gz",
-            STRATA_TEST_DATA "/versions/torch2.1_expandable.pickle.gz" };
+            STRATA_TEST_DATA "/versions/torch2.15_oom.pickle.gz" };
     std::vector<std::string> files;
     for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions", STRATA_TEST_DATA "/devices",
              STRATA_TEST_DATA "/../../resources/samples" })

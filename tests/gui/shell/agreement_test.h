@@ -62,8 +62,8 @@ private:
     std::optional<WindowDriver> m_driver;
 };
 
-/// A recording of each kind: a training, out of memory, two devices, the newest and the oldest format. With
-/// STRATA_ALL_RECORDINGS set, every one of tests/data (samples, versions and devices) and the sample sessions.
+/// A training, two devices, and out of memory in the newest format. With STRATA_ALL_RECORDINGS set, every
+/// recording of tests/data (samples, versions and devices) and the sample sessions.
 [[nodiscard]] std::vector<std::string> ourRecordings();
 [[nodiscard]] std::string recordingName(const testing::TestParamInfo<std::string>& info);
 
