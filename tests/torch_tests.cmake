@@ -4,7 +4,7 @@
 #
 # Makes two tests of a module of pytest. NAME has the label "torch" and is the short form, which runs on every commit. NAME_long has the
 # labels "long" and "long-GROUP" and is the long form (STRATA_LONG=1, see tests/truth/tests/running.py): every seed, program and PyTorch.
-#   TIMEOUT     of the short form: several times what it takes on a busy machine, 120 s at least
+#   TIMEOUT     of the short form: several times what it takes, 300 s at least; 600 s where a program of C++ is compiled
 #   PROCESSORS  that the programs of the short form keep busy at once, by themselves
 #   JOBS        how many programs the long form may start at once, where the module asks jobs() of running.py
 #   LONG_ALONE  the module has no short form
