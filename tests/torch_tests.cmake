@@ -1,16 +1,16 @@
 # Tests in Python that run real programs with PyTorch on the simulated device.
 
-# strata_torch_test(NAME MODULE GROUP [TIMEOUT SECONDS] [PROCESSORS N] [JOBS N] [LONG_ALONE])
+# strata_torch_test(NAME MODULE GROUP [SECONDS N] [PROCESSORS N] [JOBS N] [LONG_ALONE])
 #
 # Makes two tests of a module of pytest. NAME has the label "torch" and is the short form, which runs on every commit. NAME_long has the
 # labels "long" and "long-GROUP" and is the long form (STRATA_LONG=1, see tests/truth/tests/running.py): every seed, program and PyTorch.
-#   TIMEOUT     of the short form: several times what it takes, 300 s at least; 600 s where a program of C++ is compiled
+#   SECONDS     that the short form takes: the longest begin first. After 900 s it is ended, the long form after 5,400
 #   PROCESSORS  that the programs of the short form keep busy at once, by themselves
 #   JOBS        how many programs the long form may start at once, where the module asks jobs() of running.py
 #   LONG_ALONE  the module has no short form
 function(strata_torch_test name module group)
-  cmake_parse_arguments(arg "LONG_ALONE" "TIMEOUT;PROCESSORS;JOBS" "" ${ARGN})
-  foreach(default TIMEOUT=900 PROCESSORS=1 JOBS=1)
+  cmake_parse_arguments(arg "LONG_ALONE" "SECONDS;PROCESSORS;JOBS" "" ${ARGN})
+  foreach(default SECONDS=1 PROCESSORS=1 JOBS=1)
     string(REGEX MATCH "([A-Z]+)=([0-9]+)" _ ${default})
     if(NOT arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
@@ -26,12 +26,11 @@ function(strata_torch_test name module group)
   endif()
   if(NOT arg_LONG_ALONE)
     strata_add_pytest(${name} ${path})
-    # The longest begin first, so that none is left alone at the end; other tests take no second, mostly.
-    set_tests_properties(${name} PROPERTIES LABELS torch TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS}
+    set_tests_properties(${name} PROPERTIES LABELS torch TIMEOUT 900 COST ${arg_SECONDS} PROCESSORS ${arg_PROCESSORS}
       ENVIRONMENT "STRATA_JOBS=1;STRATA_BUILD=${CMAKE_BINARY_DIR}")
   endif()
   strata_add_pytest(${name}_long ${path})
-  set_tests_properties(${name}_long PROPERTIES LABELS "long;long-${group}" TIMEOUT 5400 COST ${arg_TIMEOUT} PROCESSORS ${processors}
+  set_tests_properties(${name}_long PROPERTIES LABELS "long;long-${group}" TIMEOUT 5400 COST ${arg_SECONDS} PROCESSORS ${processors}
     ENVIRONMENT "STRATA_LONG=1;STRATA_JOBS=${arg_JOBS};STRATA_BUILD=${CMAKE_BINARY_DIR}")
 endfunction()
 
