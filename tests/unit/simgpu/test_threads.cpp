@@ -86,7 +86,7 @@ int work(int number)
 TEST(Threads, WorkBesideEachOther)
 {
     // Read once, when the device is first used: this is the only case of its program.
-    const test::Variable device("STRATA_SIMGPU", "devices=2;capacity=17179869184;event-lag=1");
+    const test::Variable settings("STRATA_SIMGPU", "devices=2;capacity=17179869184;event-lag=1");
     std::array<int, 4> failed{};
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
