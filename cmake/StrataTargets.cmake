@@ -29,11 +29,3 @@ function(strata_library name)
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC strata_options ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
 endfunction()
-
-# strata_sanitize_soon(TARGET): instrumented and not optimized, code takes half the time to compile and longer to run. For libraries that
-# tests under sanitizers use little.
-function(strata_sanitize_soon target)
-  if(STRATA_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
-endfunction()
