@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
 
 PROGRAM = """
 import torch, models, random
@@ -38,7 +38,7 @@ def run(strata, options, python, folder):
         file.write(PROGRAM)
     before, begin = os.times(), time.monotonic()
     subprocess.run([strata, "dryrun", *options, "--", python, path], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   env={**os.environ, "PYTHONPATH": TRUTH, "OMP_NUM_THREADS": "1"})
+                   env={**os.environ, "PYTHONPATH": PROGRAMS, "OMP_NUM_THREADS": "1"})
     after = os.times()
     return (after.children_user - before.children_user + after.children_system - before.children_system, time.monotonic() - begin)
 

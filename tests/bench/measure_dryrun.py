@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "truth", "programs")
 SEVEN_BILLION = ["ranks.py", "fsdp2", "--layers", "32", "--width", "4096", "--heads", "32", "--steps", "4"]
 CASES = [
     ("GPT-2 124M, 4 steps of AdamW, bf16 autocast", [],
@@ -38,7 +38,7 @@ def main():
         return
     strata, python = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "python3"
     for name, options, (script, *words) in CASES:
-        command = [strata, "dryrun", "--json", *options, "--", python, os.path.join(TRUTH, script), *words]
+        command = [strata, "dryrun", "--json", *options, "--", python, os.path.join(PROGRAMS, script), *words]
         one = subprocess.run([sys.executable, __file__, "--one", *command], capture_output=True, text=True)
         print(f"{name}: {one.stdout.strip()}{one.stderr}", flush=True)
 

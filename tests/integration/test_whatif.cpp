@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // strata whatif, on recordings of the allocators of several versions. Other batches:
-// tests/truth/tests/test_whatif.py.
+// tests/truth/tests/test_whatif_batch.py and test_whatif_model.py.
 #include "tests/integration/run_strata.h"
 #include "tests/support/temporary_directory.h"
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds a dry run, and the recordings it keeps, against what torch itself counted in the programs (tests/truth/truth.py)."""
+"""Holds a dry run, and the recordings it keeps, against what torch itself counted in the programs (tests/truth/programs/truth.py)."""
 import itertools
 import json
 import os
 import tempfile
 
-from running import PROGRAMS, dryrun, strata_json
-
-MANY = os.path.join(PROGRAMS, "many.py")
+import forks
+from running import dryrun, strata_json
 
 
 def check_recording(strata, name, snapshot, truth, failures):
@@ -44,14 +43,9 @@ def check_peaks(name, process, truth, failures):
 def start_each(strata, python, options, programs, folder, how=()):
     """One dry run of programs, which may run them more than once; gives the finished run, its report and, for each time that it got
     to the end of them, how each ended. `how` are options of many.py."""
-    named, ended = os.path.join(folder, "programs.json"), os.path.join(folder, "ended")
-    with open(named, "w", encoding="utf-8") as file:
-        json.dump(programs, file)
-    run, report = dryrun(strata, options, [python, MANY, *how, named, ended])
-    if not os.path.exists(ended):
-        return run, report, []
-    with open(ended, encoding="utf-8") as file:
-        return run, report, [json.loads(line) for line in file]
+    command, ended = forks.command_of(python, programs, folder, how)
+    run, report = dryrun(strata, options, command)
+    return run, report, forks.ends_of(ended)
 
 
 def start_many(strata, python, options, programs, folder, how=(), suffix="pickle"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of deep steps (strata record --deep-step) share: what a session tells of them, what the allocator did, and whether the two agree."""
+"""Deep steps (strata record --deep-step) as a session has them, beside the events of the allocator. The tests of deep steps share this."""
 import bisect
 import collections
 import json

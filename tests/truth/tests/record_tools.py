@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of `strata record` share: running it, and holding a session against torch's own snapshot."""
-import collections
 import ctypes
 import itertools
-import json
 import os
 import pickle
 import struct
 import subprocess
 
-from running import PROGRAMS, PROJECT, strata_json
+from running import PROJECT, strata_json
 
 CAPTURE = os.path.join(PROJECT, "capture")
-MANY = os.path.join(PROGRAMS, "many.py")
-
-#: `status` as many.py has it, what the program printed, and the folder that it began in.
-Ended = collections.namedtuple("Ended", "process status stdout stderr folder")
 
 EVENT_KEYS = ("action", "addr", "device_free", "size", "stream", "pool_id")
 SEGMENT_KEYS = ("device", "address", "total_size", "allocated_size", "active_size", "requested_size", "stream",
@@ -27,34 +21,6 @@ def record(strata, options, command, **more):
     run = subprocess.run([strata, "record", "--overwrite", *options, "--", *command], capture_output=True, **more)
     run.stderr = run.stderr.decode(errors="replace")
     return run
-
-
-def run_many(start, python, programs, folder, *how, **more):
-    """Runs programs, each a text of Python or the words of a command without Python, in forks of one Python, which the command `start`
-    starts: how each ended, and the finished run. `how` are options of many.py."""
-    commands = []
-    for number, program in enumerate(programs):
-        if isinstance(program, str):
-            path = os.path.join(folder, f"program{number}.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(program)
-            program = [path]
-        commands.append(program)
-    named, ended = os.path.join(folder, "programs.json"), os.path.join(folder, "ended")
-    with open(named, "w", encoding="utf-8") as file:
-        json.dump(commands, file)
-    run = subprocess.run([*start, python, MANY, "--apart", *how, named, ended], capture_output=True, text=True, errors="replace", **more)
-    assert os.path.exists(ended), (run.returncode, run.stdout[-500:], run.stderr[-3000:])
-    with open(ended, encoding="utf-8") as file:
-        statuses = json.load(file)
-    places = [os.path.join(folder, str(number)) for number in range(len(programs))]
-    return [Ended(each["process"], each["status"], *(text_of(place, name) for name in ("out", "err")), place)
-            for each, place in zip(statuses, places)], run
-
-
-def text_of(folder, name):
-    with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-        return file.read()
 
 
 def with_package(build, **variables):

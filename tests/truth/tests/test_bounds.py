@@ -74,7 +74,7 @@ def look(name, path, time, failures):
 
 
 def timed(strata, python, card, model, path, options=()):
-    """What a dry run with three steps tells of the time of the third."""
+    """The time of the third step in the report of a dry run with three."""
     run, report = strata_json(strata, ["dryrun", "--json", "--time", "--steps", "3", "--device", card, *options, "--", python, PROGRAM, model, path])
     assert report and report["time"]["problem"] is None and report["time"]["step"] == 3, run.stderr[-1500:]
     return report["time"]

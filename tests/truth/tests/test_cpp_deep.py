@@ -68,8 +68,8 @@ def text(run):
     return "".join(each if isinstance(each, str) else each.decode(errors="replace") for each in (run.stdout, run.stderr))
 
 
-# Words of a program, with how many tensors autograd saves in a step, where that is known: of a layer its input, but for the batch its weight, and of
-# a ReLU what it returns.
+# Words of a program, and how many tensors autograd saves in a step, where that is known. It saves the input of each layer, the weight of
+# each but the first, and what a ReLU returns.
 @pytest.mark.parametrize("words, saved", [("mlp", 4), *(pytest.param(*case, marks=long) for case in (
     ("gpt accumulate held", None), ("gpt", None), ("conv momentum", None), ("mlp zeroed sgd", 4), ("mlp penalty", None), ("mlp accumulate", 8),
     ("mlp adam", 4), ("mlp adagrad", 4), ("mlp rmsprop", 4), ("mlp lbfgs", 12), ("gpt autocast", None), ("conv held", None), ("mlp many", 8),
@@ -94,14 +94,14 @@ def test_program(programs, failures, words, saved):
     blocks, had, wrong = lets_go(step, other)
     failures.expect(words, "blocks freed elsewhere than it tells", len(wrong), 0)
     said, = deep.said
-    failures.expect(words, "what strata steps tells of it", [said[key] for key in ("usable", "operators", "saved_tensors", "module_calls")],
+    failures.expect(words, "the deep step in strata steps", [said[key] for key in ("usable", "operators", "saved_tensors", "module_calls")],
                     [True, kinds.count("operator"), kinds.count("saved"), 0])
     failures.expect(words, f"its likeness, {said['why']}", said["likeness"], "same")
     print(f"{words}: {len(one.allocations)} allocations the same; {said['operators']} operators, {said['saved_tensors']} saved; {len(blocks)} blocks freed "
           f"within, {len(had)} of them of somebody, {len(wrong)} elsewhere than told")
 
 
-# Of a step that nobody sees, nothing is said.
+# A step that nobody sees has no figures, and a reason.
 @pytest.mark.parametrize("option, why", [
     ("graph", "it is not to be used: the program runs CUDA graphs, whose operators nobody sees"),
     ("threads", "it is not to be used: the program steps its optimizer on several threads"), ("own", None)])
@@ -115,14 +115,14 @@ def test_refused(programs, change):
     assert run.returncode == 1 and NO_MODULES in text(run)
 
 
-# Of a program that says nothing of itself: words of whatif, what is said to do.
+# Questions about a program that listed no optimizer and no model, and the advice in the error.
 @pytest.mark.parametrize("words, wanted", [
     (("optimizer=SGD",), "strata::capture::Optimizer"), (("amp=bf16",), "add --confirm alone"), (("dtype=bf16",), BY_HAND),
     (("optimizer=SGD", "--confirm"), BY_HAND), (("checkpoint=Block", "--confirm"), BY_HAND), (("accumulate=2", "--confirm"), BY_HAND),
     (("amp=bf16", "--confirm", "--"), "--confirm alone"), (("optimizer=SGD", "--confirm", "--"), BY_HAND),
     (("amp=bf16", "--change", "batch=x2", "--batch-of", "16", "--confirm"), "--with FILE2")], ids=str)
 def test_advice(programs, words, wanted):
-    """What is said to do can be done in a program of C++, and nothing runs before."""
+    """A C++ program can follow the advice, and nothing runs before it."""
     python = ["--python", programs.python] if words[-1] == "--confirm" else []
     program = [programs.program, "mlp", str(STEPS)] if words[-1] == "--" else []
     run = subprocess.run([programs.strata, "whatif", programs.record("mlp", DEEP), "--change", *words[:len(words) - bool(program)], *python,
@@ -132,7 +132,7 @@ def test_advice(programs, words, wanted):
 
 
 def test_free(programs, failures):
-    """What a program has beyond its last use, with and without what the network returned in the step before: let go of, both come to the same."""
+    """One program keeps what its network returned in the step before. With free=last-use both programs have the same peaks."""
     told = {}
     for words in ("gpt held", "gpt"):
         run, told[words] = programs.ask(programs.record(words, DEEP), "--change", "free=last-use")
@@ -147,7 +147,7 @@ def figures(answer):
     return answer["requested_bytes_peak"], answer["reserved_bytes_peak"]
 
 
-# A change that calls tell, of which program, and the program that does it by hand. One that has another batch is told by a second recording.
+# A change that is made in the recorded calls, its program, and the program changed by hand. Another batch needs a second recording.
 @pytest.mark.parametrize("change, before, after", [("batch=x3", "gpt", "gpt triple"), *(pytest.param(*case, marks=long) for case in (
     ("amp=bf16", "mlp", "mlp autocast"), ("amp=bf16", "gpt", "gpt autocast"), ("batch=x3", "conv momentum", "conv momentum triple"),
     ("amp=bf16", "conv momentum", "conv momentum autocast"), ("batch=x3", "mlp adam", "mlp adam triple"),
@@ -173,7 +173,7 @@ def test_calls_that_are_refused(programs, words, change, why):
 @long
 @pytest.mark.parametrize("words", ["gpt", "conv momentum"])
 def test_logits(programs, words):
-    """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. What it comes to, test_logits.py holds."""
+    """Of layers of LibTorch: of a matrix their bias is part of the product, else it is added behind. test_whatif_calls.py compares its peaks."""
     if version(programs.python) < CHUNKED_SINCE:
         pytest.skip("its PyTorch has no linear_cross_entropy in chunks")
     run, told = programs.confirm(programs.record(words, DEEP), "logits=chunks:4")

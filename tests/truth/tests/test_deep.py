@@ -9,20 +9,19 @@ shows what this test says of a step that is looked at in the wrong way.
 """
 import collections
 import itertools
-import json
 import os
 import statistics
 import subprocess
 
 import pytest
 
-import record_tools
+import forks
 from deep_runs import DEEP, STEPS, Run, differences, lets_go, peaks
 from running import LONG, PROGRAMS, PROJECT, with_environment
 
 pytestmark = pytest.mark.torch("every")
 
-MANY, PROGRAM = (os.path.join(PROGRAMS, name) for name in ("many.py", "deep_program.py"))
+PROGRAM = os.path.join(PROGRAMS, "deep_program.py")
 TOGETHER = 5  # programs that share the import of torch
 #: Family, optimizer, seed, options.
 TRAININGS = [("gpt_dropout", "adamw_fused", 5, ("checkpoint",))]
@@ -67,21 +66,12 @@ class Recordings:
         self.strata, self.python, self.folder, self.made, self.told = strata, python, str(folder), {}, itertools.count()
 
     def make(self, deep, wanted):
-        listed, ended = (os.path.join(self.folder, name) for name in ("programs", "ended"))
         told = [os.path.join(self.folder, f"told{next(self.told)}.json") for _ in wanted]
-        with open(listed, "w", encoding="utf-8") as file:
-            json.dump([[PROGRAM, look, str(DEEP), path, *words_of(training)] for path, (training, look) in zip(told, wanted)], file)
-        if os.path.exists(ended):
-            os.remove(ended)
-        run = record_tools.record(self.strata, ["-o", os.path.join(self.folder, "{process}.strata"), "--simulated", "A100-80GB",
-                                                "--deep-step", str(deep)],
-                                  [self.python, MANY, "--import", "deep_program", listed, ended])
-        assert os.path.exists(ended), run.stderr[-600:]
-        with open(ended, encoding="utf-8") as file:
-            statuses = json.load(file)
-        for each, path, status in zip(wanted, told, statuses):
-            session = os.path.join(self.folder, f"{status['process']}.strata")
-            self.made[deep, each] = (session, path) if status["status"] == 0 and os.path.exists(session) else run.stderr[-600:]
+        programs = [[PROGRAM, look, str(DEEP), path, *words_of(training)] for path, (training, look) in zip(told, wanted)]
+        run, ended = forks.recorded(self.strata, ["--simulated", "A100-80GB", "--deep-step", str(deep)], self.python, programs, self.folder,
+                                    (*forks.TRAINING, "--import", "deep_program"))
+        for each, path, (status, session) in zip(wanted, told, ended):
+            self.made[deep, each] = (session, path) if status == 0 and session else run.stderr[-600:]
 
     def take(self, training, deep, look="none"):
         """One of PLANS, once."""

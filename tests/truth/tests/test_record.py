@@ -10,6 +10,7 @@ import pickle
 
 import pytest
 
+import forks
 import record_tools
 from cpp import compiled
 from running import PROGRAMS, with_environment
@@ -66,7 +67,7 @@ def hold_programs(strata, python, how, settings, stacks, programs, folder, failu
     commands = [[RECORDED, path, *([CORNERS] if program == "corners" else [TRAIN, *program.split()])]
                 for path, program in zip(snapshots, programs)]
     start = [strata, "record", "-o", os.path.join(folder, "{process}.strata"), "--stacks", stacks, *simulated(how), "--"]
-    ended, run = record_tools.run_many(start, python, commands, folder, env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
+    ended, run = forks.apart(start, python, commands, folder, env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
     failures.expect(settings, "complaints", [line for line in run.stderr.splitlines() if "missing" in line], [])
     sums = (0, 0, 0)
     for program, each, snapshot in zip(programs, ended, snapshots):

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+import forks
 import record_tools
 
 BEGIN = "import strata_capture, sys\nassert strata_capture.start('run.strata') == 'waiting'"
@@ -66,7 +67,7 @@ PROGRAMS = {"record": RECORD, **{how: AGAIN.replace("HOW", how) for how in EXIST
 @pytest.fixture(scope="module")
 def ended(simgpu, build, python, tmp_path_factory):
     """Of programs that ran one after the other: how each ended."""
-    found, _ = record_tools.run_many([simgpu, "--"], python, list(PROGRAMS.values()), str(tmp_path_factory.mktemp("api")),
+    found, _ = forks.apart([simgpu, "--"], python, list(PROGRAMS.values()), str(tmp_path_factory.mktemp("api")),
                                      env=record_tools.with_package(build))
     return dict(zip(PROGRAMS, found))
 

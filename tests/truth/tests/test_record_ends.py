@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+import forks
 import record_tools
 from record_tools import first_device
 from running import LONG, strata_json, with_environment
@@ -81,7 +82,7 @@ class Recorded:
     def __init__(self, strata, python, programs, folder):
         self.strata, self.folder = strata, folder
         start = [strata, "record", "-o", os.path.join(folder, "{process}.strata"), *SIMULATED, "--"]
-        ended, _ = record_tools.run_many(start, python, [BEGIN + text for text in programs.values()], folder)
+        ended, _ = forks.apart(start, python, [BEGIN + text for text in programs.values()], folder)
         self.ended = dict(zip(programs, ended))
 
     def session(self, name):

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+import forks
 import record_tools
 import running
 from cpp import compiled
@@ -323,7 +324,7 @@ class Recorded:
     """Programs in the order of their names: how each ended, what it said, and its session."""
 
     def __init__(self, start, python, programs, folder, is_own=False, **more):
-        ended, _ = record_tools.run_many(start, python, list(programs.values()), folder, **more)
+        ended, _ = forks.apart(start, python, list(programs.values()), folder, **more)
         self.ended = dict(zip(programs, ended))
         self.sessions = {name: os.path.join(each.folder, "run.strata") if is_own else os.path.join(folder, f"{each.process}.strata")
                          for name, each in self.ended.items()}

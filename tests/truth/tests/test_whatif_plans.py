@@ -16,19 +16,18 @@ import collections
 import concurrent.futures
 import hashlib
 import itertools
-import json
 import math
 import os
 import random
 import shlex
 import statistics
-import subprocess
 
 import pytest
 
+import forks
 from against_truth import start_many
 from running import Failures, dryrun, jobs, with_environment
-from whatif_cases import (CARD, CLASSES, FLAT, HELD_BACK, MANY, NEEDED, NESTED, PROGRAM, SOME, TOGETHER, Recording, changes, checkpointed, command,
+from whatif_cases import (CARD, CLASSES, FLAT, HELD_BACK, NEEDED, NESTED, PROGRAM, SOME, TOGETHER, Recording, changes, checkpointed, command,
                           items_checkpointed, percentile, table)
 
 pytestmark = pytest.mark.torch("newest")
@@ -309,11 +308,9 @@ def room_enough(question):
 
 def ends_of(simgpu, python, folder, draws):
     """Of programs with so much memory: whether each ended without running out of it; None: it ended otherwise."""
-    listed, ended = (folder / f"{name}{draws[0].capacity}" for name in ("programs", "ended"))
-    listed.write_text(json.dumps([command(with_capacity(draw), draw.question.settings) for draw in draws]), encoding="utf-8")
-    run = subprocess.run([simgpu, "--", python, MANY, *NEEDED, listed, ended], capture_output=True, text=True,
-                         env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""), check=False)
-    statuses = [status["status"] for status in json.loads(ended.read_text(encoding="utf-8"))] if ended.exists() else [None] * len(draws)
+    run, ended = forks.forked([simgpu, "--"], python, [command(with_capacity(draw), draw.question.settings) for draw in draws], folder, NEEDED,
+                              env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""))
+    statuses = [each["status"] for each in ended]
     if any(status not in (0, OUT_OF_MEMORY) for status in statuses):
         print(statuses, run.stderr[-4000:], flush=True)
     return [{0: True, OUT_OF_MEMORY: False}.get(status) for status in statuses]

@@ -20,17 +20,17 @@ import random
 import subprocess
 import tempfile
 
-import record_tools
+import forks
 from running import LONG, PROGRAMS, Failures, jobs, strata_json, version, with_bitsandbytes, with_environment
 
-MANY, PROGRAM, WIDE_PROGRAM = (os.path.join(PROGRAMS, name) for name in ("many.py", "whatif_program.py", "whatif_sharded_program.py"))
+PROGRAM, WIDE_PROGRAM = (os.path.join(PROGRAMS, name) for name in ("whatif_program.py", "whatif_sharded_program.py"))
 CARD = "A100-80GB"
 FAMILIES = ["conv", "experts", "gan", "gpt", "lstm", "mlp", "recommender", "resnet", "siamese", "t5", "unet", "vae", "vit"]
 HELD_BACK = ("siamese", "recommender", "lstm", "mlp")
 SHORT = "gpt"  #: the family of the short form: it has blocks, attention, sequences and autocast
 MANY_ITEMS = ("mlp", "vae", "recommender", "siamese")  # whose items are small
 MORE_ITEMS = 16  # as many of these where checkpoints are asked for, which else move little beside parameters and their states
-NEEDED = ("--import", "whatif_program", "--import", "torch._dynamo")  #: of programs: the first step of an optimizer imports it for 3 s
+NEEDED = (*forks.TRAINING, "--import", "whatif_program")  #: what programs import, once for all
 TOGETHER = 20  # programs that share the import of torch
 SETTINGS = ("expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4",
             "roundup_power2_divisions:8,max_split_size_mb:64")
@@ -216,20 +216,13 @@ class Whatif:
     def start(self, recordings):
         """Programs with the same options in one start."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            listed, ended = (os.path.join(folder, name) for name in ("programs", "ended"))
-            with open(listed, "w", encoding="utf-8") as file:
-                json.dump([command(each.words, each.settings, each.program) for each in recordings], file)
-            run = record_tools.record(self.strata, ["-o", os.path.join(folder, "{process}.strata"), "--simulated", CARD, *recordings[0].options],
-                                      [self.python, MANY, *NEEDED, listed, ended], env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""))
-            statuses = []
-            if os.path.exists(ended):
-                with open(ended, encoding="utf-8") as file:
-                    statuses = json.loads(file.readline() or "[]")
-            if len(statuses) < len(recordings) or any(status["status"] for status in statuses):
-                print(run.returncode, [" ".join(each.words) for each in recordings], statuses, run.stderr[:4000], flush=True)
-            for recording, status in zip(recordings, statuses):
-                path = os.path.join(folder, f"{status['process']}.strata")
-                if status["status"] == 0 and os.path.exists(path):
+            run, ended = forks.recorded(self.strata, ["--simulated", CARD, *recordings[0].options], self.python,
+                                        [command(each.words, each.settings, each.program) for each in recordings], folder, NEEDED,
+                                        env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""))
+            if any(status != 0 for status, _ in ended):
+                print(run.returncode, [" ".join(each.words) for each in recordings], ended, run.stderr[:4000], flush=True)
+            for recording, (status, path) in zip(recordings, ended):
+                if status == 0 and path:
                     os.rename(path, self.path(recording))
 
     def record(self, recordings):
@@ -323,8 +316,8 @@ class Whatif:
         failures.expect(suite.name, "some was asked", bool(rows))
         errors, kinds = [], []
         for method, which, some in by_method(rows, suite.bars):
-            kinds += hold_kinds(some, method, which, suite.bars[method], failures)
-            errors += hold_errors(some, method, which, suite.bars[method], failures)
+            kinds += hold_kinds(some, method, which, suite.bars[method], self.short, failures)
+            errors += hold_errors(some, method, which, suite.bars[method], self.short, failures)
         if self.page:
             self.write(suite.title, [
                 *suite.about, "", "## Errors", "",
@@ -354,27 +347,30 @@ def by_method(rows, methods):
                 yield method, which, some
 
 
-def hold_kinds(rows, method, which, bar, failures):
+def hold_kinds(rows, method, which, bar, short, failures):
     """How answers ended, as a row of a table."""
     name, held, widths = f"{method}, {which}", sum(row.held for row in rows), [row.width for row in rows]
     points, bounds, refused = (sum(row.kind == kind for row in rows) for kind in ("point", "bounds", "refused"))
     cells = [method, which, str(len(rows)), str(points), str(bounds), str(refused), str(held), f"{percentile(widths, 0.5):.1f}", f"{percentile(widths, 0.95):.1f}"]
     print(f"  {name}: of {len(rows)}: {points} with a point, {bounds} bounds alone, {refused} refused; the interval holds in {held} and is "
           f"{cells[-2]} % wide in the median, {cells[-1]} % at the 95th percentile", flush=True)
-    if bar.points == 0:
+    if short:  # one program, which is always the same
+        failures.expect(name, "have a point, are in their interval", (points, held), (len(rows) if bar.points else 0, len(rows)))
+    elif bar.points == 0:
         failures.expect(name, "none has a point", points, 0)
     elif bar.points:
         failures.expect(name, f"{points} of {len(rows)} have a point", points + refused * (bar.points == 1) >= bar.points * len(rows)
                         or len(rows) < 3 and bar.points < 1)
-    if len(rows) >= ENOUGH[which] or bar.few is not None:
+    if not short and (len(rows) >= ENOUGH[which] or bar.few is not None):
         # Of few cases one may be off; not most of them.
         failures.expect(name, "intervals hold in 95 %", held >= min(0.95 * len(rows), len(rows) - (bar.few or 0)))
         failures.expect(name, "at most 5 % are refused", refused <= 0.05 * len(rows))
     return [cells]
 
 
-def hold_errors(rows, method, which, bar, failures):
-    """Of each figure errors against the bars, as rows of a table."""
+def hold_errors(rows, method, which, bar, short, failures):
+    """Of each figure errors against the bars, as rows of a table. Of few cases no percentile says something: in the short form each error is
+    below the bar of the tail."""
     found, name, times = [], f"{method}, {which}", 2 if which == "held back" else 1
     for index, figure in enumerate(FIGURES):
         counted = [row for row in rows if row.kind != "bounds" and (bar.always or row.unchanged[index] >= 1)]
@@ -383,7 +379,7 @@ def hold_errors(rows, method, which, bar, failures):
         errors, null = [abs(row.errors[index]) for row in counted], [row.unchanged[index] for row in counted]
         median, tail = percentile(errors, 0.5), percentile(errors, bar.tail)
         most_median, most_tail = (times * each for each in (bar.reserved if figure == "reserved" else bar.usual))
-        most = bar.most[figure == "reserved"]
+        most = most_tail if short else bar.most[figure == "reserved"]
         met = (median <= most_median or len(counted) < SOME) and (tail <= most_tail or len(counted) < ENOUGH[which])
         is_below = "yes" if median <= most_median and tail <= most_tail else f"{'too few to say' if met else 'no'}: {most_median} / {most_tail}"
         found.append([method, which, figure, str(len(counted)), f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}", str(sum(error == 0 for error in errors)),
