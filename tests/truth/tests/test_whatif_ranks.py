@@ -32,7 +32,7 @@ def spread_questions(case, whatif):
 
 
 SUITE = Suite("spread", lambda whatif: whatif.cases(wide_cases, short=WIDE_SHORT), spread_questions,
-              {name: Bar((2, 5), (3, 8), points=1) for name in NAMES.values()}, "How far `strata whatif` is off for one of many ranks", [
+              {name: Bar((2, 5), (3, 8), points=1, outside=int(kind == "fsdp")) for kind, name in NAMES.items()}, "How far `strata whatif` is off for one of many ranks", [
                   "The truth is the same program as the first of 2 to 64 ranks: real PyTorch, its real DistributedDataParallel, ZeroRedundancyOptimizer and",
                   "`fully_shard`, its real allocator on the simulated device, whose NCCL succeeds and asks for nothing; what the real NCCL takes beside PyTorch's",
                   "allocator is no part of it. Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md), in every other case",
