@@ -20,7 +20,7 @@ import xml.etree.ElementTree as xml
 
 LOGS = "build/logs"
 RECORDINGS = "build/release/recordings"  # of programs that several test modules record, for one run
-FUZZ_SECONDS = 100  # processor time of all fuzzers in ./test
+FUZZ_SECONDS = 60  # processor time of all fuzzers in ./test
 FUZZ_SECONDS_LONG = 300  # for each fuzzer in --long=fuzz
 TORCH_PARTS = ("record", "dryrun", "whatif", "whatif2", "analysis")
 PARTS = TORCH_PARTS + ("versions", "cases", "asan", "fonts", "dev", "fuzz")
@@ -65,10 +65,10 @@ class Stages:
             print(f"strata: {' '.join(words[:4])} failed: {path}", file=sys.stderr, flush=True)
         return status == 0
 
-    def build(self, preset, targets=(), environment=None):
-        self.begin(f"build {preset}")
+    def build(self, preset, targets=(), environment=None, name=None):
+        self.begin(f"build {name or preset}")
         good = self.command(["cmake", "--preset", preset], f"configure-{preset}", env=environment) and self.command(
-            ["cmake", "--build", "--preset", preset, *(["--target", *targets] if targets else [])], f"build-{preset}", env=environment)
+            ["cmake", "--build", "--preset", preset, *(["--target", *targets] if targets else [])], f"build-{name or preset}", env=environment)
         if not good:
             self.done[-1].counts["failed"] += 1
         self.end()
@@ -197,7 +197,7 @@ def every_commit(stages, quick, torch):
     if torch.wait(stages) and built:
         # What follows an allocator is built from headers that came with PyTorch.
         if torch.wanted:
-            built = stages.build("release", ["strata_torch_hooks"])
+            built = stages.build("release", ["strata_torch_hooks"], name="hooks")
         if built:
             stages.ctest("test release", "release", ["-LE", "long"])
     if quick:
@@ -232,7 +232,7 @@ def long_part(stages, part, torch):
         stages.ctest(name + suffix, preset, options, {**environment, **more}, passed_before(name + suffix))
 
     if part in TORCH_PARTS or part == "versions":
-        if not (stages.build("release") and torch.wait(stages) and torch.wanted and stages.build("release", ["strata_torch_hooks"])):
+        if not (stages.build("release") and torch.wait(stages) and torch.wanted and stages.build("release", ["strata_torch_hooks"], name="hooks")):
             return
         if part != "versions":
             resume("release", ["-L", f"^long-{part}$"])

@@ -2,7 +2,6 @@
 """The tables of strata timeline from rows of a trace, in the slow and simple way: nothing of the program's own."""
 import bisect
 import collections
-import itertools
 
 import naive_trace
 from naive_trace import ns, number_of, union
@@ -136,7 +135,8 @@ def operator_times(rows):
             if kind == 2:
                 continue
             end, within, until = begin - negative, 0, begin  # what began later, as far as it reaches, has its time
-            for later, less, _, _ in itertools.islice(spans, at + 1, None):
+            for after in range(at + 1, len(spans)):
+                later, less, _, _ = spans[after]
                 if later >= end:
                     break
                 within += max(0, min(later - less, end) - max(later, until))
