@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QTest>
+#include <QAbstractEventDispatcher>
+#include <QCoreApplication>
+#include <QDeadlineTimer>
+#include <QThread>
 
 namespace strata::test {
 
-inline constexpr int kPatienceMs = 60'000;
+inline constexpr int kPatienceMs = 60'000; // long, since machines may be loaded
 
-/// Runs the event loop until the condition holds. False: it did not within kPatienceMs.
-template <class Condition> bool eventually(const Condition& condition)
+/// Handles events until the condition holds. False: it did not within kPatienceMs.
+template <class Condition> [[nodiscard]] bool eventually(const Condition& condition)
 {
-    return QTest::qWaitFor(condition, kPatienceMs);
+    // Not QTest::qWaitFor(), which sleeps for 10 ms between looks. This one sleeps where no event waits.
+    constexpr unsigned long kBetweenLooksUs = 500;
+    const QDeadlineTimer patience(kPatienceMs);
+    while (!condition()) {
+        if (patience.hasExpired())
+            return false;
+        const bool handled = QAbstractEventDispatcher::instance()->processEvents(QEventLoop::AllEvents);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        if (!handled)
+            QThread::usleep(kBetweenLooksUs);
+    }
+    return true;
 }
 
 } // namespace strata::test

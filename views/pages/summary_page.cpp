@@ -80,7 +80,10 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
     m_rest.setSingleShot(true);
     m_rest.setInterval(kRestMs);
-    connect(&m_rest, &QTimer::timeout, this, &SummaryPage::makeNext);
+    connect(&m_rest, &QTimer::timeout, this, [this] {
+        makeNext();
+        Q_EMIT busyChanged();
+    });
     m_data = document.summary();
     refreshLedger();
     refreshAdvice();
@@ -103,7 +106,8 @@ bool SummaryPage::busy() const
     if (!m_data)
         return m_document.working();
     const CurveOverview* picture = curves(m_shown.widget);
-    return m_step.isActive() || m_rest.isActive() || m_document.replaying() || m_document.analysing()
+    const bool waits = m_rest.isActive() && m_data != m_shown.data; // with something newer to show
+    return m_step.isActive() || waits || m_document.replaying() || m_document.analysing()
         || m_ledger->job().running() || m_advice->job().running()
         || (picture && picture->waits() && m_document.working());
 }
@@ -126,6 +130,8 @@ void SummaryPage::refresh()
     } else if (m_data != shown) {
         goOn();
         makeNext();
+        if (m_rest.isActive())
+            Q_EMIT busyChanged();
     }
     if (const CurveOverview* picture = curves(m_shown.widget); picture && picture->waits()) {
         showCurves();

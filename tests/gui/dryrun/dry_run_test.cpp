@@ -78,7 +78,7 @@ views::DryRunOutcome DryRunTest::run(const views::DryRunRequest& request)
         [&](const views::DryRunOutcome& ended) { outcome = ended; });
     QString problem;
     EXPECT_TRUE(m_job.start(request, recording(), problem)) << qPrintable(problem);
-    EXPECT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(eventually([&] { return outcome.has_value(); }));
     QObject::disconnect(connection);
     return outcome.value_or(views::DryRunOutcome{});
 }

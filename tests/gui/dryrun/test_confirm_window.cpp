@@ -47,7 +47,7 @@ TEST_F(ConfirmWindow, TheRecordedProgramReplacesTheEstimate)
     page.setScenario(
         { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
     page.setBelow(WhatIfPage::Confirm);
-    ASSERT_TRUE(test::until([&] { return !page.busy(); }));
+    ASSERT_TRUE(test::eventually([&] { return !page.busy(); }));
     WhatIfConfirmPanel& panel = page.confirmPanel();
     const QString recorded = panel.command().text();
     ASSERT_TRUE(recorded.endsWith(QStringLiteral("train.py 4096"))) << qPrintable(recorded);
@@ -64,7 +64,7 @@ TEST_F(ConfirmWindow, TheRecordedProgramReplacesTheEstimate)
     panel.runButton().click();
     panel.agreeButton().click();
     ASSERT_TRUE(panel.running());
-    ASSERT_TRUE(test::until([&] { return !panel.running(); }));
+    ASSERT_TRUE(test::eventually([&] { return !panel.running(); }));
     const Confirmation* const confirmed = panel.confirmation();
     ASSERT_TRUE(confirmed) << qPrintable(panel.stateText());
     EXPECT_FALSE(confirmed->byCalls);
@@ -81,11 +81,11 @@ TEST_F(ConfirmWindow, TheRecordedProgramReplacesTheEstimate)
 
     // It is kept while something else is asked.
     page.setScenario({});
-    ASSERT_TRUE(test::until([&] { return !page.busy(); }));
+    ASSERT_TRUE(test::eventually([&] { return !page.busy(); }));
     EXPECT_FALSE(page.chart().picture()->isConfirmed);
     page.setScenario(
         { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
-    ASSERT_TRUE(test::until([&] { return !page.busy(); }));
+    ASSERT_TRUE(test::eventually([&] { return !page.busy(); }));
     EXPECT_TRUE(page.chart().picture()->isConfirmed);
 }
 

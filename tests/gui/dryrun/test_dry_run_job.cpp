@@ -101,14 +101,14 @@ TEST_F(StubbornProgram, IsCancelledWithAllThatItStarted)
     QObject::connect(&m_job, &DryRunJob::ended, &m_job, [&](const DryRunOutcome& ended) { outcome = ended; });
     QString problem;
     ASSERT_TRUE(m_job.start(request(QStringLiteral("./python3 train.py")), recording(), problem));
-    ASSERT_TRUE(test::until([&] { return allAsleep(); }));
+    ASSERT_TRUE(test::eventually([&] { return allAsleep(); }));
     EXPECT_TRUE(m_job.running());
     EXPECT_FALSE(m_job.start(request(QStringLiteral("other")), recording(), problem)) << "one at a time";
     m_job.cancel();
     m_job.cancel();
     EXPECT_TRUE(m_job.cancelling());
-    ASSERT_TRUE(test::until([&] { return outcome.has_value(); }));
-    EXPECT_TRUE(test::until([&] { return test::processesWith(m_length).isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(test::eventually([&] { return test::processesWith(m_length).isEmpty(); }));
     EXPECT_TRUE(outcome->cancelled);
     EXPECT_EQ(verdictOf(*outcome), DryRunVerdict::Cancelled);
     EXPECT_THAT(jobVerdict(*outcome), HasSubstr("before the program used the device."));
@@ -121,9 +121,9 @@ TEST_F(StubbornProgram, DoesNotOutliveItsJob)
         DryRunJob job{ QStringLiteral(STRATA_PROGRAM) };
         QString problem;
         ASSERT_TRUE(job.start(request(QStringLiteral("./python3 train.py")), recording(), problem));
-        ASSERT_TRUE(test::until([&] { return allAsleep(); }));
+        ASSERT_TRUE(test::eventually([&] { return allAsleep(); }));
     }
-    EXPECT_TRUE(test::until([&] { return test::processesWith(m_length).isEmpty(); }));
+    EXPECT_TRUE(test::eventually([&] { return test::processesWith(m_length).isEmpty(); }));
 }
 
 TEST(ProcessFamily, NeedsAMarkOrAProgram)
@@ -164,9 +164,10 @@ TEST_F(DryRunJobTest, AProgramWithPyTorch)
     QObject::connect(&m_job, &DryRunJob::ended, &m_job, [&](const DryRunOutcome& how) { ended = how; });
     QString problem;
     ASSERT_TRUE(m_job.start(request(python + QStringLiteral(" train.py 9999 0.2")), recording(), problem));
-    ASSERT_TRUE(test::until([&] { return m_job.progress().contains(QStringLiteral("reserved so far")); }));
+    ASSERT_TRUE(
+        test::eventually([&] { return m_job.progress().contains(QStringLiteral("reserved so far")); }));
     m_job.cancel();
-    ASSERT_TRUE(test::until([&] { return ended.has_value(); }));
+    ASSERT_TRUE(test::eventually([&] { return ended.has_value(); }));
     ASSERT_TRUE(ended->result);
     EXPECT_TRUE(ended->result->run.touched());
     EXPECT_THAT(jobVerdict(*ended), HasSubstr("until then it had needed"));

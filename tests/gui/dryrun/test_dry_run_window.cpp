@@ -42,7 +42,7 @@ protected:
     }
     bool ended()
     {
-        return test::until([&] { return page().outcome().has_value() && !page().running(); });
+        return test::eventually([&] { return page().outcome().has_value() && !page().running(); });
     }
     std::string texts() { return test::shownTexts(page()).join(QLatin1Char('\n')).toStdString(); }
 };
@@ -153,7 +153,7 @@ TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
     page().form().setRequest(request);
     driver().key(Qt::Key_Return);
     EXPECT_TRUE(page().running());
-    EXPECT_TRUE(test::until(
+    EXPECT_TRUE(test::eventually(
         [&] { return texts().find("Running on a simulated RTX-4090-24GB") != std::string::npos; }));
     ASSERT_TRUE(ended());
 
@@ -173,7 +173,7 @@ TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
     EXPECT_THAT(page().copyText().toStdString(), testing::HasSubstr(device["reserved_bytes_peak"].dump()));
 
     driver().key(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(page().outcome()->recording); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(page().outcome()->recording); }));
     EXPECT_FALSE(shown());
     EXPECT_EQ(
         driver().device().trace->totals().reservedBytesPeak, device["reserved_bytes_peak"].get<qint64>());

@@ -79,9 +79,9 @@ bool LiveWindow::chooseOurs()
 void LiveWindow::attach()
 {
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return chooseOurs(); }));
+    ASSERT_TRUE(eventually([&] { return chooseOurs(); }));
     driver().key(Qt::Key_Return);
-    ASSERT_TRUE(until([&] { return driver().documents() && driver().settled(); }));
+    ASSERT_TRUE(eventually([&] { return driver().documents() && driver().settled(); }));
 }
 
 QString LiveWindow::place() const

@@ -51,7 +51,8 @@ TEST_F(LiveWindow, ReservedMemoryThatIsNotToldHasNoLine)
 TEST_F(LiveWindow, WhereNothingIsRecordedItSaysWhatToStart)
 {
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
+    ASSERT_TRUE(
+        eventually([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
     if (attachPage().list().topLevelItemCount() == 0) { // else this machine has processes of others
         EXPECT_TRUE(shows(attachPage(), QStringLiteral("strata record --live -- python train.py")));
         EXPECT_TRUE(shows(attachPage(), QStringLiteral("strata dryrun --live")));
@@ -64,18 +65,19 @@ TEST_F(LiveWindow, WhereNothingIsRecordedItSaysWhatToStart)
 TEST_F(LiveWindow, ProcessesAppearAndGoByThemselves)
 {
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
+    ASSERT_TRUE(
+        eventually([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
     record(false);
     train(10, 3);
-    ASSERT_TRUE(until(
+    ASSERT_TRUE(eventually(
         [&] { return attachPage().verdict().startsWith(QStringLiteral("One process can be watched.")); }));
-    ASSERT_TRUE(until([&] { return chooseOurs(); }));
+    ASSERT_TRUE(eventually([&] { return chooseOurs(); }));
     const auto chosen = attachPage().list().chosen();
     ASSERT_EQ(chosen.size(), 1u);
     EXPECT_EQ(chosen[0].process, getpid());
     EXPECT_EQ(attachPage().commandLine(), QStringLiteral("strata attach %1").arg(getpid()));
     // Figures are those of `strata list --json`: the same totals, in the same second.
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         const auto now = attachPage().list().chosen();
         const auto* const device = now.empty() ? nullptr : busiestDevice(now[0]);
         return device && device->requestedBytes == 512 * (1 + 2 + 3);
@@ -86,7 +88,8 @@ TEST_F(LiveWindow, ProcessesAppearAndGoByThemselves)
     EXPECT_EQ(row->text(2), QStringLiteral("3 of 8"));
     EXPECT_EQ(row->toolTip(5), QStringLiteral("3,072 B"));
     stop();
-    ASSERT_TRUE(until([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
+    ASSERT_TRUE(
+        eventually([&] { return shows(attachPage(), QStringLiteral("No process can be watched now")); }));
 }
 
 TEST_F(LiveWindow, TheButtonAttachesAndEscapeLeadsBack)
@@ -94,9 +97,9 @@ TEST_F(LiveWindow, TheButtonAttachesAndEscapeLeadsBack)
     record(true);
     train(10);
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return chooseOurs(); }));
+    ASSERT_TRUE(eventually([&] { return chooseOurs(); }));
     WindowDriver::click(*buttonOf(attachPage(), QStringLiteral("Attach")));
-    ASSERT_TRUE(until([&] { return driver().documents() && driver().settled(); }));
+    ASSERT_TRUE(eventually([&] { return driver().documents() && driver().settled(); }));
     EXPECT_EQ(window().windowTitle(), QStringLiteral("train.py, rank 3 of 8 - Strata"));
     driver().key(Qt::Key_L, Qt::ControlModifier);
     EXPECT_TRUE(shows(attachPage(), QStringLiteral("Back to train.py, rank 3 of 8")));
@@ -113,10 +116,10 @@ TEST_F(LiveWindow, AnAddressWhereNobodyAnswersSaysSo)
     address->setFocus();
     driver().type(QStringLiteral("127.0.0.1:1"));
     driver().key(Qt::Key_Return);
-    ASSERT_TRUE(until([&] { return !window().banners().isEmpty(); }));
+    ASSERT_TRUE(eventually([&] { return !window().banners().isEmpty(); }));
     EXPECT_TRUE(shows(*window().banners().front(), QStringLiteral("127.0.0.1:1: ")));
     window().openFile(QStringLiteral("live:/nowhere/1.sock"));
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         return !window().pending() && !window().banners().isEmpty()
             && shows(*window().banners().front(), QStringLiteral("/nowhere/1.sock: "));
     }));

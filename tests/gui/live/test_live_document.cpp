@@ -34,10 +34,10 @@ TEST_F(LiveWindow, TheViewsShowWhatTheProcessDoes)
     record(true);
     train(100, 5);
     attach();
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     EXPECT_EQ(liveBar().stateText(), QStringLiteral("Live"));
     train(50);
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     EXPECT_EQ(driver().device().timeline->requested().at(shownEvents() - 1), 512 * (1 + 2 + 3 + 4 + 5));
     EXPECT_TRUE(driver().document().session()->exact());
     // Notes lie beside the file, and commands name it.
@@ -46,7 +46,8 @@ TEST_F(LiveWindow, TheViewsShowWhatTheProcessDoes)
     EXPECT_TRUE(window().actions().follow->isEnabled());
     EXPECT_TRUE(window().actions().follow->isChecked());
     stop();
-    ASSERT_TRUE(until([&] { return liveBar().stateText() == QStringLiteral("Ended: all of it is here"); }));
+    ASSERT_TRUE(
+        eventually([&] { return liveBar().stateText() == QStringLiteral("Ended: all of it is here"); }));
     settle();
     EXPECT_FALSE(driver().document().isFollowing());
     EXPECT_FALSE(driver().document().session()->recording().truncation);
@@ -57,7 +58,7 @@ TEST_F(LiveWindow, WhatStandsStillLosesNothing)
     record(false);
     train(100);
     attach();
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     settle();
     const std::int64_t before = shownEvents();
     WindowDriver::click(*followSwitch(liveBar()));
@@ -66,21 +67,21 @@ TEST_F(LiveWindow, WhatStandsStillLosesNothing)
     train(1000);
     const std::int64_t since = toldEvents() - before;
     ASSERT_GT(since, 2'000);
-    ASSERT_TRUE(until([&] { return live().eventsBehind(0) == since; }));
+    ASSERT_TRUE(eventually([&] { return live().eventsBehind(0) == since; }));
     EXPECT_EQ(liveBar().stateText(), QStringLiteral("Paused: %1 events since").arg(text::count(since)));
     EXPECT_EQ(shownEvents(), before);
     driver().key(Qt::Key_G, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     EXPECT_EQ(liveBar().stateText(), QStringLiteral("Live"));
     // It may also end meanwhile.
     driver().key(Qt::Key_G, Qt::ControlModifier);
     train(10);
     stop();
-    ASSERT_TRUE(until([&] { return live().ended(); }));
+    ASSERT_TRUE(eventually([&] { return live().ended(); }));
     EXPECT_TRUE(driver().document().isFollowing());
     const std::int64_t told = toldEvents();
     driver().key(Qt::Key_G, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return shownEvents() == told && !driver().document().isFollowing(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == told && !driver().document().isFollowing(); }));
 }
 
 TEST_F(LiveWindow, AViewOfTheEndGoesWithIt)
@@ -88,18 +89,18 @@ TEST_F(LiveWindow, AViewOfTheEndGoesWithIt)
     record(false);
     train(500);
     attach();
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     auto& page = driver().shown<MemoryPage>("memory");
     const Viewport& viewport = page.canvas()->viewport();
     const_cast<Viewport&>(viewport).showX({ 900, viewport.xLimits().end });
     const double width = viewport.x().width();
     train(200);
-    ASSERT_TRUE(until([&] { return viewport.xLimits().end > 1'390; }));
+    ASSERT_TRUE(eventually([&] { return viewport.xLimits().end > 1'390; }));
     EXPECT_EQ(viewport.x().end, viewport.xLimits().end);
     EXPECT_DOUBLE_EQ(viewport.x().width(), width);
     const_cast<Viewport&>(viewport).showX({ 100, 200 });
     train(200);
-    ASSERT_TRUE(until([&] { return viewport.xLimits().end > 1'790; }));
+    ASSERT_TRUE(eventually([&] { return viewport.xLimits().end > 1'790; }));
     EXPECT_EQ(viewport.x(), (Span{ 100, 200 }));
     stop();
 }
@@ -111,18 +112,18 @@ TEST_F(LiveWindow, AnOutOfMemoryIsSaidAtOnceAndLeadsToItsReason)
     attach();
     WindowDriver::click(*followSwitch(liveBar())); // even where the picture stands still
     m_allocator.fail(0, std::int64_t{ 3 } << 30);
-    ASSERT_TRUE(until([&] { return !window().banners().isEmpty(); }));
+    ASSERT_TRUE(eventually([&] { return !window().banners().isEmpty(); }));
     Banner& banner = *window().banners().front();
     EXPECT_TRUE(shows(
         banner, QStringLiteral("train.py, rank 3 of 8 ran out of memory on GPU 0: 3.00 GiB were asked for")));
     for (auto* button : banner.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Show Why"))
             WindowDriver::click(*button);
-    ASSERT_TRUE(until([&] { return driver().settled() && shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return driver().settled() && shownEvents() == toldEvents(); }));
     EXPECT_EQ(driver().currentPage(), QStringLiteral("summary"));
     EXPECT_TRUE(shows(*driver().view().currentPage(), QStringLiteral("3.00 GiB")));
     m_allocator.fail(0, std::int64_t{ 1 } << 30);
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         return !window().banners().isEmpty()
             && shows(*window().banners().front(), QStringLiteral("2 times: at last 1.00 GiB"));
     }));
@@ -134,13 +135,13 @@ TEST_F(LiveWindow, SavedWhileItRunsItOpensWithTheSameFigures)
     record(false);
     train(300, 7);
     attach();
-    ASSERT_TRUE(until([&] { return shownEvents() == toldEvents(); }));
+    ASSERT_TRUE(eventually([&] { return shownEvents() == toldEvents(); }));
     const std::int64_t events = shownEvents();
     const model::Totals totals = driver().device().trace->totals();
     const QString path = m_folder.filePath(QStringLiteral("saved.strata"));
     const FileDialogAnswer answer(path);
     driver().key(Qt::Key_W, Qt::ControlModifier | Qt::AltModifier);
-    ASSERT_TRUE(until([&] { return QFile::exists(path); }));
+    ASSERT_TRUE(eventually([&] { return QFile::exists(path); }));
     stop();
     open(path);
     EXPECT_EQ(shownEvents(), events);
@@ -162,7 +163,7 @@ TEST_F(LiveWindow, WhereThereAreTooManyEventsTheOlderHalfGoes)
     LiveSource source(document, *found, 1);
     for (int i = 0; i < 12; ++i) {
         train(1'000);
-        ASSERT_TRUE(until([&] {
+        ASSERT_TRUE(eventually([&] {
             const auto device = document.device();
             return device && source.status().thinned + device->trace->eventCount() == toldEvents();
         }));
@@ -174,7 +175,7 @@ TEST_F(LiveWindow, WhereThereAreTooManyEventsTheOlderHalfGoes)
     EXPECT_EQ(device->session->recording().cuts.at(0).before, source.status().thinned);
     EXPECT_TRUE(device->session->exact());
     stop();
-    ASSERT_TRUE(until([&] { return source.ended(); }));
+    ASSERT_TRUE(eventually([&] { return source.ended(); }));
     EXPECT_FALSE(source.latest()->recording().truncation);
 }
 

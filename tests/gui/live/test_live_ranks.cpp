@@ -86,7 +86,7 @@ TEST_F(LiveWindow, AllRanksOfAJobAreWatchedAtOnce)
     ASSERT_TRUE(job.waitForStarted());
     driver().key(Qt::Key_L, Qt::ControlModifier);
     QTreeWidgetItem* item = nullptr;
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         for (int i = 0; i < attachPage().list().topLevelItemCount(); ++i)
             if (QTreeWidgetItem* const each = attachPage().list().topLevelItem(i); each->childCount() == 3)
                 item = each;
@@ -97,7 +97,7 @@ TEST_F(LiveWindow, AllRanksOfAJobAreWatchedAtOnce)
     driver().key(Qt::Key_Return);
     ASSERT_TRUE(attachPage().showsRanks());
     const LiveRanks& ranks = *attachPage().ranks().ranks();
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         return std::ranges::all_of(ranks.ranks(), [](const auto& each) { return each.data != nullptr; })
             && !ranks.spreads().empty();
     }));
@@ -106,11 +106,11 @@ TEST_F(LiveWindow, AllRanksOfAJobAreWatchedAtOnce)
         EXPECT_EQ(ranks.rankName(i), QStringLiteral("rank %1").arg(i));
     const auto events = [&](std::size_t i) { return ranks.ranks()[i].data->trace().eventCount(); };
     const std::int64_t before[] = { events(0), events(1), events(2) };
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         return events(0) > before[0] + 100 && events(1) > before[1] + 100 && events(2) > before[2] + 100;
     }));
     // Rank 2 of these holds most: two blocks of a MiB more than rank 0.
-    ASSERT_TRUE(until([&] {
+    ASSERT_TRUE(eventually([&] {
         return attachPage().verdict().contains(QStringLiteral("rank 2 the most, rank 0 the least"));
     })) << qPrintable(attachPage().verdict());
     EXPECT_GE(attachPage().ranks().table().source()->rowCount(), 2u);
@@ -120,7 +120,7 @@ TEST_F(LiveWindow, AllRanksOfAJobAreWatchedAtOnce)
     driver().key(Qt::Key_Down);
     EXPECT_EQ(attachPage().ranks().curves().current(), 1);
     driver().key(Qt::Key_Return);
-    ASSERT_TRUE(until([&] { return driver().documents() && shownEvents() > 0; }));
+    ASSERT_TRUE(eventually([&] { return driver().documents() && shownEvents() > 0; }));
     EXPECT_EQ(window().windowTitle(), QStringLiteral("train.py, rank 1 of 3 - Strata"));
     driver().key(Qt::Key_L, Qt::ControlModifier);
     EXPECT_TRUE(attachPage().showsRanks());

@@ -56,13 +56,13 @@ void AgreementTest::open(const QString& path)
     ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_window, 60'000));
     m_path = path.toStdString();
     m_window.openFile(path);
-    ASSERT_TRUE(until([&] { return driver().showsFile(path); }));
+    ASSERT_TRUE(eventually([&] { return driver().showsFile(path); }));
     settle();
 }
 
 void AgreementTest::settle()
 {
-    ASSERT_TRUE(until([&] { return driver().settled(); }));
+    ASSERT_TRUE(eventually([&] { return driver().settled(); }));
 }
 
 Ran AgreementTest::run(const std::string& command, const std::vector<std::string>& arguments)

@@ -32,7 +32,7 @@ void EndToEndTest::start(const QStringList& files)
     window->activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(window, 60'000));
     if (!files.isEmpty()) {
-        ASSERT_TRUE(until([&] { return m_driver->showsFile(files.back()); }));
+        ASSERT_TRUE(eventually([&] { return m_driver->showsFile(files.back()); }));
     }
 }
 

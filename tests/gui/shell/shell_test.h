@@ -40,7 +40,7 @@ protected:
     void open(const QString& path)
     {
         m_window->openFile(path);
-        ASSERT_TRUE(until([&] { return driver().showsFile(path); }));
+        ASSERT_TRUE(eventually([&] { return driver().showsFile(path); }));
     }
     /// Writes a file into the scratch folder.
     QString file(const char* name, const QByteArray& content)
@@ -59,7 +59,7 @@ protected:
     WindowDriver driver() { return WindowDriver(*m_window); }
     void settle()
     {
-        ASSERT_TRUE(until([&] { return driver().settled(); }));
+        ASSERT_TRUE(eventually([&] { return driver().settled(); }));
     }
 
     QTemporaryDir m_scratch;

@@ -131,8 +131,8 @@ TEST_F(ActionsTest, EveryPageCanBeCopied)
         EXPECT_EQ(a.copyTable->isEnabled(), page->hasCsv());
         if (page->hasCsv()) { // Notes has none before there is a note
             a.copyTable->trigger();
-            ASSERT_TRUE(
-                test::until([] { return QApplication::clipboard()->text().count(QLatin1Char('\n')) > 1; }));
+            ASSERT_TRUE(test::eventually(
+                [] { return QApplication::clipboard()->text().count(QLatin1Char('\n')) > 1; }));
         }
         a.copyCommand->trigger();
         EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("strata ")));

@@ -25,7 +25,7 @@ protected:
         ASSERT_NO_FATAL_FAILURE(open(sample()));
         auto& memory = driver().shown<MemoryPage>("memory");
         memory.groupView()->selectRow(0);
-        ASSERT_TRUE(test::until([&] { return stack() && stack()->topLevelItemCount() > 0; }));
+        ASSERT_TRUE(test::eventually([&] { return stack() && stack()->topLevelItemCount() > 0; }));
     }
     StackList* stack()
     {
@@ -146,7 +146,7 @@ TEST_F(DetailsDock, ABlockLeadsToWhatRanWhileItLived)
     ASSERT_NO_FATAL_FAILURE(open(QStringLiteral(STRATA_TEST_DATA "/gpu/several.trace.json.gz")));
     auto* timeline = dynamic_cast<TimelinePage*>(driver().view().findPage(QStringLiteral("timeline")));
     ASSERT_TRUE(timeline);
-    ASSERT_TRUE(test::until([&] { return timeline->lanes().data() && !timeline->busy(); }));
+    ASSERT_TRUE(test::eventually([&] { return timeline->lanes().data() && !timeline->busy(); }));
     const auto ran = [&]() -> QPushButton* {
         for (auto* button : driver().view().details().findChildren<QPushButton*>())
             if (button->isVisible() && button->text() == QStringLiteral("What ran while it lived"))
@@ -155,14 +155,14 @@ TEST_F(DetailsDock, ABlockLeadsToWhatRanWhileItLived)
     };
     EXPECT_FALSE(ran());
     driver().view().focusOn(Focus::onBlock(model::BlockId::born(3)));
-    ASSERT_TRUE(test::until([&] { return ran() != nullptr; }));
+    ASSERT_TRUE(test::eventually([&] { return ran() != nullptr; }));
     ran()->click();
     EXPECT_EQ(driver().view().currentPage(), timeline);
     EXPECT_TRUE(timeline->lanes().measured());
 
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     driver().view().focusOn(Focus::onBlock(model::BlockId::born(3)));
-    ASSERT_TRUE(test::until([&] { return stack() && stack()->topLevelItemCount() > 0; }));
+    ASSERT_TRUE(test::eventually([&] { return stack() && stack()->topLevelItemCount() > 0; }));
     EXPECT_FALSE(ran()) << "it tells of memory alone";
 }
 

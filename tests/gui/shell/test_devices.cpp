@@ -25,7 +25,7 @@ TEST_F(Devices, AreNamedOnSummaryEachWithItsFiguresOneClickApart)
 {
     ASSERT_NO_FATAL_FAILURE(open(twoDevices()));
     for (const int shown : { 0, 1, 0 }) {
-        ASSERT_TRUE(test::until([&] { return driver().settled() && list(); }));
+        ASSERT_TRUE(test::eventually([&] { return driver().settled() && list(); }));
         ASSERT_EQ(driver().state().device(), shown);
         ASSERT_EQ(list()->rowCount(), 2);
         const std::vector<DeviceBrief> devices = driver().document().devices();
@@ -41,7 +41,7 @@ TEST_F(Devices, AreNamedOnSummaryEachWithItsFiguresOneClickApart)
         }
         test::WindowDriver::click(
             *list()->viewport(), list()->visualItemRect(list()->item(1 - shown, 0)).center());
-        ASSERT_TRUE(test::until([&] { return driver().state().device() == 1 - shown; }));
+        ASSERT_TRUE(test::eventually([&] { return driver().state().device() == 1 - shown; }));
     }
     window().actions().undo->trigger();
     EXPECT_EQ(driver().state().device(), 0) << "a change of device is undone like any other";

@@ -22,7 +22,8 @@ protected:
     bool pageShows(const char* page, const char* text)
     {
         driver().view().showPage(QLatin1String(page));
-        return test::until([&] { return test::shows(driver().page<Page>(page), QString::fromUtf8(text)); });
+        return test::eventually(
+            [&] { return test::shows(driver().page<Page>(page), QString::fromUtf8(text)); });
     }
 };
 
@@ -60,7 +61,7 @@ TEST_F(EmptyStates, WithoutADevice)
 {
     const QString path = snapshot("nothing.json", "[]", "[[]]");
     window().openFile(path);
-    ASSERT_TRUE(test::until([&] { return !window().pending(); }));
+    ASSERT_TRUE(test::eventually([&] { return !window().pending(); }));
     ASSERT_TRUE(driver().documents());
     for (const char* page :
         { "summary", "memory", "flame", "leaks", "allocator", "fragmentation", "whatif", "blocks", "events" })

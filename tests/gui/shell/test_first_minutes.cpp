@@ -42,15 +42,15 @@ TEST_F(FirstMinutes, KeysLeadToTheOutOfMemoryAndThePeakFromAnyPage)
     ASSERT_NO_FATAL_FAILURE(start({ test::outOfMemorySample() }));
     for (const Qt::Key page : { Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_4, Qt::Key_5 }) {
         driver().key(page, Qt::ControlModifier);
-        ASSERT_TRUE(test::until([&] { return driver().settled(); }));
+        ASSERT_TRUE(test::eventually([&] { return driver().settled(); }));
         SCOPED_TRACE(qPrintable(driver().currentPage()));
         driver().key(Qt::Key_O);
-        EXPECT_TRUE(test::until([&] {
+        EXPECT_TRUE(test::eventually([&] {
             return driver().statusText()
                 == QStringLiteral("event 977 at 3.693 s: requested 12.9 GiB, reserved 12.9 GiB");
         })) << qPrintable(driver().statusText());
         driver().key(Qt::Key_P);
-        EXPECT_TRUE(test::until([&] {
+        EXPECT_TRUE(test::eventually([&] {
             return driver().statusText()
                 == QStringLiteral("event 875 at 3.684 s: requested 14.8 GiB, reserved 14.9 GiB");
         })) << qPrintable(driver().statusText());
@@ -97,12 +97,13 @@ TEST_F(FirstMinutes, ATableRowIsTakenApartInTheDetails)
     driver().key(Qt::Key_9, Qt::ControlModifier);
     driver().key(Qt::Key_O);
     auto& events = driver().page<EventsPage>("events");
-    ASSERT_TRUE(test::until([&] { return driver().settled() && events.table().currentIndex().isValid(); }));
+    ASSERT_TRUE(
+        test::eventually([&] { return driver().settled() && events.table().currentIndex().isValid(); }));
     EXPECT_EQ(events.table().currentIndex().row(), 977);
     const QRect cell = events.table().visualRect(events.table().currentIndex());
     test::WindowDriver::click(*events.table().viewport(), cell.center());
     QWidget& dock = driver().view().details();
-    ASSERT_TRUE(test::until([&] { return test::shows(dock, QStringLiteral("Event 977")); }));
+    ASSERT_TRUE(test::eventually([&] { return test::shows(dock, QStringLiteral("Event 977")); }));
     for (const char* text :
         { "oom", "asked for", "3.83 GiB", "4,117,053,440 B", "driver free", "3.07 GiB", "3,296,722,944 B" })
         EXPECT_TRUE(test::shows(dock, QLatin1String(text)))

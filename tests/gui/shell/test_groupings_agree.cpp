@@ -164,7 +164,7 @@ TEST_P(GroupingsAgree, InTheDetailsOfBlocks)
         SCOPED_TRACE(row.dump());
         Q_EMIT blocks().focusChanged(Focus::onBlock(model::BlockId{ row["block"].get<std::int32_t>() }));
         const model::Category category = *model::categoryFromWord(row["category"].get<std::string>());
-        ASSERT_TRUE(test::until([&] {
+        ASSERT_TRUE(test::eventually([&] {
             const DetailsRow* const shown = purpose(QStringLiteral("category"));
             return shown && shown->value == text::said(model::categoryTitle(category));
         }));

@@ -173,10 +173,10 @@ TEST_F(Growth, TellsWhatBecameOfABlock)
     EXPECT_EQ(freed(), QLatin1String("live at the end"));
     const QString title = details().details().title;
     ASSERT_NO_FATAL_FAILURE(grow(0.99));
-    ASSERT_TRUE(test::until([&] { return freed() != QLatin1String("live at the end"); }));
+    ASSERT_TRUE(test::eventually([&] { return freed() != QLatin1String("live at the end"); }));
     EXPECT_TRUE(freed().startsWith(QLatin1String("event ")));
     EXPECT_EQ(details().details().title, title);
-    EXPECT_TRUE(test::until([&] { return test::shows(details(), freed()); }));
+    EXPECT_TRUE(test::eventually([&] { return test::shows(details(), freed()); }));
     ASSERT_TRUE(page.canvas()->pinned());
     EXPECT_EQ(page.canvas()->pinned()->block, block);
     EXPECT_EQ(details().focusShown().block, block);
@@ -370,7 +370,7 @@ TEST_F(Growth, KeepsTheSummaryScrolledAndUnfolded)
     ASSERT_GT(scrolled, 0);
     const QWidget* const content = area->widget();
     ASSERT_NO_FATAL_FAILURE(grow(0.7));
-    ASSERT_TRUE(test::until([&] { return area->widget() != content; }));
+    ASSERT_TRUE(test::eventually([&] { return area->widget() != content; }));
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_EQ(area->verticalScrollBar()->value(), scrolled);
     EXPECT_TRUE(test::shows(page, text::count(events())));
@@ -406,7 +406,7 @@ TEST_F(Growth, KeepsTheRowOfTheLedger)
     const QString label = list().item(1, 0)->text();
     const QWidget* const content = page.findChild<QScrollArea*>()->widget();
     ASSERT_NO_FATAL_FAILURE(grow(0.9));
-    ASSERT_TRUE(test::until([&] { return page.findChild<QScrollArea*>()->widget() != content; }));
+    ASSERT_TRUE(test::eventually([&] { return page.findChild<QScrollArea*>()->widget() != content; }));
     ASSERT_NO_FATAL_FAILURE(settle());
     ASSERT_GE(list().currentRow(), 0);
     EXPECT_EQ(list().item(list().currentRow(), 0)->text(), label);
@@ -427,7 +427,7 @@ TEST_F(Growth, ThePictureOfTheSummaryGoesOnWithWhatIsPointedAt)
         = model::axisPosition(picture().scene().x.axis(), picture().scene().clock(), *picture().pointedAt());
     for (const double share : { 0.6, 0.8 }) {
         ASSERT_NO_FATAL_FAILURE(grow(share));
-        ASSERT_TRUE(test::until([&] { return picture().scene().clock().eventCount() == events(); }));
+        ASSERT_TRUE(test::eventually([&] { return picture().scene().clock().eventCount() == events(); }));
         EXPECT_FALSE(picture().waits());
         EXPECT_TRUE(picture().hasFocus());
         EXPECT_EQ(picture().scene().x.view(),
@@ -487,7 +487,7 @@ TEST_F(Growth, SaysOfTheFileWhatIsSoNow)
     const auto warns = [this] { return test::shows(window(), QStringLiteral("ends early")); };
     EXPECT_TRUE(warns()) << "the file that was opened ends there";
     ASSERT_NO_FATAL_FAILURE(grow(0.6));
-    EXPECT_TRUE(test::until([&] { return !warns(); })) << "its source goes on";
+    EXPECT_TRUE(test::eventually([&] { return !warns(); })) << "its source goes on";
     const QString size = text::bytes(static_cast<std::int64_t>(m_fed));
     EXPECT_TRUE(test::shows(window().status(), size));
     ASSERT_NO_FATAL_FAILURE(end());

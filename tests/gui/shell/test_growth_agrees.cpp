@@ -35,7 +35,7 @@ protected:
         ASSERT_TRUE(QTest::qWaitForWindowExposed(m_other.get(), 60'000));
         const QString path = file("whole.strata", bytes(m_bytes.size()));
         m_other->openFile(path);
-        ASSERT_TRUE(test::until([&] { return other().showsFile(path); }));
+        ASSERT_TRUE(test::eventually([&] { return other().showsFile(path); }));
     }
     test::WindowDriver other() { return test::WindowDriver(*m_other); }
 
@@ -121,7 +121,7 @@ protected:
             }
             for (MemoryPage* page : { &grown, &whole })
                 page->setMode(PictureMode::Blocks);
-            ASSERT_TRUE(test::until([&] { return !grown.busy() && !whole.busy(); }));
+            ASSERT_TRUE(test::eventually([&] { return !grown.busy() && !whole.busy(); }));
             EXPECT_EQ(grown.canvas()->viewport().y(), whole.canvas()->viewport().y());
             if (sameColours) {
                 EXPECT_EQ(pictureOf(*grown.canvas()), pictureOf(*whole.canvas()));

@@ -24,7 +24,7 @@ TEST_F(LanguageTest, AFileThatDoesNotOpenSaysWhyAndWhatToDo)
 {
     QSignalSpy failed(&window(), &MainWindow::openFailed);
     window().openFile(file("text.pickle", "import torch\n"));
-    ASSERT_TRUE(test::until([&] { return failed.size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return failed.size() == 1; }));
     ASSERT_EQ(window().banners().size(), 1);
     EXPECT_EQ(window().banners().front()->text(),
         QStringLiteral("text.pickle: [this is a text file, not a memory snapshot]\n"
@@ -57,7 +57,7 @@ TEST_F(LanguageTest, AFilterThatMakesNoSenseIsRefused)
     SearchBox* search = &driver().searchBox();
     search->openPalette();
     QTest::keyClicks(search, QStringLiteral("stream:x"));
-    EXPECT_TRUE(test::until([&] { return search->popup()->error() == refused; }))
+    EXPECT_TRUE(test::eventually([&] { return search->popup()->error() == refused; }))
         << qPrintable(search->popup()->error());
 }
 

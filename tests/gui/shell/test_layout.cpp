@@ -48,7 +48,7 @@ TEST_F(Layout, MemoryShowsEightRowsBesideAVerdictOfTwoLines)
             more = button;
     ASSERT_TRUE(more) << "it has three lines";
     more->click();
-    ASSERT_TRUE(test::until([&] { return verdict->height() > two; }));
+    ASSERT_TRUE(test::eventually([&] { return verdict->height() > two; }));
     EXPECT_FALSE(more->isVisible());
     EXPECT_GE(verdict->height(), verdict->heightForWidth(verdict->width()));
 }
@@ -58,7 +58,7 @@ TEST_F(Layout, ButtonsStandTogetherWhereThereIsNoDocument)
     window().resize(1280, 800);
     const QList<QToolButton*> buttons = window().findChild<TopBar*>()->findChildren<QToolButton*>();
     ASSERT_GE(buttons.size(), 2);
-    EXPECT_TRUE(test::until([&] {
+    EXPECT_TRUE(test::eventually([&] {
         return window().width() == 1280 && buttons[0]->x() <= 16
             && buttons[1]->x() - buttons[0]->geometry().right() <= 16;
     })) << buttons[0]->x()

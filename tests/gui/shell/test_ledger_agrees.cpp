@@ -272,7 +272,7 @@ TEST_P(LedgerAgrees, InCategoriesOfTheUsersOwn)
         {"category": "communication", "min_bytes": "1MiB"}, {"category": "workspace", "frame": "never"}]})",
         1);
     driver().state().setUser(user);
-    ASSERT_TRUE(test::until([&] { return !kept.isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !kept.isEmpty(); }));
     settle();
     const nlohmann::json ledger = json("ledger", { "peak" });
     ASSERT_EQ(ledger["rules"].size(), 3u) << "they are those of the command, too";
@@ -282,7 +282,7 @@ TEST_P(LedgerAgrees, InCategoriesOfTheUsersOwn)
     auto* dialog = page().findChild<RulesDialog*>();
     ASSERT_TRUE(dialog);
     const auto* list = dialog->findChild<BarList*>();
-    ASSERT_TRUE(test::until([&] { return list->rowCount() == 3; }));
+    ASSERT_TRUE(test::eventually([&] { return list->rowCount() == 3; }));
     for (int r = 0; r < 3; ++r) {
         const nlohmann::json& rule = ledger["rules"][static_cast<std::size_t>(r)];
         EXPECT_EQ(list->item(r, 3)->text(), bytes(rule["bytes"]));

@@ -46,7 +46,7 @@ protected:
     /// Table, picture and details of Memory say the same line.
     void expectLine(const QString& line)
     {
-        ASSERT_TRUE(test::until([&] { return driver().settled() && details().title == line; }))
+        ASSERT_TRUE(test::eventually([&] { return driver().settled() && details().title == line; }))
             << qPrintable(details().title);
         EXPECT_EQ(details().kind, QStringLiteral("Line"));
         const QModelIndexList rows = memory().groupView()->selectionModel()->selectedRows();
@@ -116,7 +116,7 @@ TEST_F(Links, TheVerdictOfMemoryFollowsTheGroupingAndItsGroupIsSelectedThere)
     driver().state().setGrouping(model::Grouping::Category);
     settle();
     const QString name = memory().groupTable()->index(0, 0).data().toString();
-    ASSERT_TRUE(test::until([&] { return label->text().contains(name); })) << qPrintable(label->text());
+    ASSERT_TRUE(test::eventually([&] { return label->text().contains(name); })) << qPrintable(label->text());
     const QString link = linkIn(*label, name);
     ASSERT_TRUE(text::groupOfLink(link)) << qPrintable(link);
     Q_EMIT label->linkActivated(link);
@@ -125,7 +125,7 @@ TEST_F(Links, TheVerdictOfMemoryFollowsTheGroupingAndItsGroupIsSelectedThere)
     ASSERT_EQ(rows.size(), 1);
     EXPECT_EQ(rows.front().data().toString(), name);
     driver().state().setGrouping(model::Grouping::Line);
-    EXPECT_TRUE(test::until([&] { return label->text().contains(QStringLiteral("train_gpt2.py:37")); }));
+    EXPECT_TRUE(test::eventually([&] { return label->text().contains(QStringLiteral("train_gpt2.py:37")); }));
 }
 
 TEST_F(Links, ARowOfSummaryIsSelectedOnMemoryToo)
@@ -139,7 +139,7 @@ TEST_F(Links, ARowOfSummaryIsSelectedOnMemoryToo)
     expectLine(QStringLiteral("train_gpt2.py:37"));
     // With another grouping there is no such row; back at lines it is there again.
     driver().state().setGrouping(model::Grouping::Stream);
-    ASSERT_TRUE(test::until([&] { return driver().settled(); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().settled(); }));
     EXPECT_FALSE(memory().canvas()->highlight().group);
     driver().state().setGrouping(model::Grouping::Line);
     expectLine(QStringLiteral("train_gpt2.py:37"));

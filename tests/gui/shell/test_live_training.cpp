@@ -96,7 +96,7 @@ TEST_F(LiveTraining, IsWatchedFromTheFirstEventToTheLast)
     driver().key(Qt::Key_L, Qt::ControlModifier);
     auto& page
         = dynamic_cast<AttachContent&>(driver().window().kind(QLatin1String(AttachContent::kId))).page();
-    ASSERT_TRUE(test::until([&] {
+    ASSERT_TRUE(test::eventually([&] {
         page.list().setCurrentItem(page.list().topLevelItem(0)); // those that are live come first
         const auto chosen = page.list().chosen();
         return !chosen.empty() && chosen.front().state == model::ProcessState::Live && chosen.front().totals
@@ -104,42 +104,42 @@ TEST_F(LiveTraining, IsWatchedFromTheFirstEventToTheLast)
     }));
     page.list().setFocus();
     driver().key(Qt::Key_Return);
-    ASSERT_TRUE(test::until([&] { return driver().documents() && shownEvents() > 1'000; }));
+    ASSERT_TRUE(test::eventually([&] { return driver().documents() && shownEvents() > 1'000; }));
 
     // It follows.
     const std::int64_t first = shownEvents();
-    ASSERT_TRUE(test::until([&] { return shownEvents() > first + 500; }));
+    ASSERT_TRUE(test::eventually([&] { return shownEvents() > first + 500; }));
 
     // It stands still while one looks back, and loses nothing.
     driver().key(Qt::Key_G, Qt::ControlModifier);
     ASSERT_FALSE(live().isFollowing());
-    ASSERT_TRUE(test::until([&] { return driver().settled(); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().settled(); }));
     driver().view().goTo(0, 100);
     const std::int64_t still = shownEvents();
-    ASSERT_TRUE(test::until([&] { return live().eventsBehind(0) > 500; }));
+    ASSERT_TRUE(test::eventually([&] { return live().eventsBehind(0) > 500; }));
     EXPECT_EQ(shownEvents(), still);
     ASSERT_TRUE(driver().state().selection());
     EXPECT_EQ(driver().state().selection()->first, 100);
 
     // An out-of-memory is said though it stands still, and leads to its reason.
     touch("oom");
-    ASSERT_TRUE(test::until([&] { return !driver().window().banners().isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !driver().window().banners().isEmpty(); }));
     Banner& banner = *driver().window().banners().front();
     EXPECT_TRUE(test::shows(banner, QStringLiteral("ran out of memory on GPU 0: 64.0 GiB were asked for")));
     for (auto* button : banner.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Show Why"))
             test::WindowDriver::click(*button);
-    ASSERT_TRUE(test::until([&] {
+    ASSERT_TRUE(test::eventually([&] {
         const auto device = driver().document().device();
         return live().isFollowing() && device && !device->summary->outOfMemory.empty();
     }));
     EXPECT_EQ(driver().currentPage(), QStringLiteral("summary"));
-    ASSERT_TRUE(
-        test::until([&] { return test::shows(*driver().view().currentPage(), QStringLiteral("64.0 GiB")); }));
+    ASSERT_TRUE(test::eventually(
+        [&] { return test::shows(*driver().view().currentPage(), QStringLiteral("64.0 GiB")); }));
 
     // It ends: what is there is whole, and what is saved of it opens with the same figures.
     touch("end");
-    ASSERT_TRUE(test::until([&] { return live().ended() && driver().settled(); }));
+    ASSERT_TRUE(test::eventually([&] { return live().ended() && driver().settled(); }));
     EXPECT_EQ(live().status().state, model::LinkState::Ended);
     EXPECT_TRUE(driver().document().session()->exact());
     const std::int64_t events = shownEvents();
@@ -147,9 +147,9 @@ TEST_F(LiveTraining, IsWatchedFromTheFirstEventToTheLast)
     const QString saved = m_folder.filePath(QStringLiteral("saved.strata"));
     const test::FileDialogAnswer answer(saved);
     driver().key(Qt::Key_W, Qt::ControlModifier | Qt::AltModifier);
-    ASSERT_TRUE(test::until([&] { return QFile::exists(saved); }));
+    ASSERT_TRUE(test::eventually([&] { return QFile::exists(saved); }));
     driver().window().openFile(saved);
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(saved); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(saved); }));
     EXPECT_EQ(shownEvents(), events);
     EXPECT_EQ(driver().device().trace->totals().requestedBytesPeak, totals.requestedBytesPeak);
     EXPECT_EQ(driver().device().trace->totals().reservedBytesPeak, totals.reservedBytesPeak);

@@ -28,7 +28,7 @@ protected:
     }
     void settle()
     {
-        ASSERT_TRUE(test::until([&] { return driver().settled(); }));
+        ASSERT_TRUE(test::eventually([&] { return driver().settled(); }));
     }
 
     MemoryPage& memory() { return driver().page<MemoryPage>("memory"); }
@@ -137,7 +137,7 @@ TEST_F(MemoryByHand, AClickPinsWhatItHits)
     test::WindowDriver::move(canvas(), at);
     test::WindowDriver::click(canvas(), at);
     QWidget& dock = driver().view().details();
-    ASSERT_TRUE(test::until([&] { return test::shows(dock, QStringLiteral("train_gpt2.py:37")); }))
+    ASSERT_TRUE(test::eventually([&] { return test::shows(dock, QStringLiteral("train_gpt2.py:37")); }))
         << qPrintable(test::shownTexts(dock).join(QLatin1Char('\n')));
     for (const char* text : { "Line", "5.85 GiB", "45.5 %", "8" })
         EXPECT_TRUE(test::shows(dock, QLatin1String(text))) << text;
@@ -149,11 +149,11 @@ TEST_F(MemoryByHand, AClickPinsWhatItHits)
     settle();
     driver().key(Qt::Key_Up);
     ASSERT_TRUE(
-        test::until([&] { return driver().view().details().details().kind == QLatin1String("Block"); }));
+        test::eventually([&] { return driver().view().details().details().kind == QLatin1String("Block"); }));
     const model::BlockId block = driver().view().details().focusShown().block;
     const model::BlockColumns& blocks = driver().device().trace->blocks();
     const QString size = QString::fromStdString(model::formatExactBytes(blocks.requestedBytes[block]));
-    EXPECT_TRUE(test::until([&] { return test::shows(dock, size); }));
+    EXPECT_TRUE(test::eventually([&] { return test::shows(dock, size); }));
     EXPECT_TRUE(test::shows(dock, QString::fromStdString(model::formatAddress(blocks.address[block]))));
     const QString born = QStringLiteral("event %1 at")
                              .arg(QString::fromStdString(model::formatCount(blocks.allocOf(block).value)));
@@ -186,7 +186,7 @@ TEST_F(MemoryByHand, ASearchFiltersEveryPageAndUndoTakesItBack)
     driver().key(Qt::Key_Slash);
     driver().type(QStringLiteral("train_gpt2.py:19"));
     driver().key(Qt::Key_Return, Qt::ControlModifier); // of the first hit, once it is found
-    ASSERT_TRUE(test::until([&] { return !driver().state().filter().empty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !driver().state().filter().empty(); }));
     settle();
     EXPECT_EQ(memory().groupTable()->live().requestedBytes, mlpAtPeak);
     EXPECT_TRUE(test::shows(
@@ -214,7 +214,7 @@ TEST_F(MemoryByHand, FFiltersByWhatIsPinned)
 {
     ASSERT_NO_FATAL_FAILURE(startOnMemory(test::outOfMemorySample()));
     test::WindowDriver::click(canvas(), place(940, 3 * kGiB));
-    ASSERT_TRUE(test::until(
+    ASSERT_TRUE(test::eventually(
         [&] { return test::shows(driver().view().details(), QStringLiteral("train_gpt2.py:37")); }));
     driver().key(Qt::Key_F);
     settle();

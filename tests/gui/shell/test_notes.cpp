@@ -39,15 +39,15 @@ protected:
     void answer(const QString& text)
     {
         QLineEdit* edit = nullptr;
-        ASSERT_TRUE(test::until([&] {
+        ASSERT_TRUE(test::eventually([&] {
             auto* dialog = window().findChild<QDialog*>(QStringLiteral("note"));
             edit = dialog && dialog->isVisible() ? dialog->findChild<QLineEdit*>() : nullptr;
             return edit != nullptr;
         }));
         edit->setText(text);
         QTest::keyClick(edit, Qt::Key_Return);
-        ASSERT_TRUE(
-            test::until([&] { return window().findChild<QDialog*>(QStringLiteral("note")) == nullptr; }));
+        ASSERT_TRUE(test::eventually(
+            [&] { return window().findChild<QDialog*>(QStringLiteral("note")) == nullptr; }));
     }
     NotesPage& notes() { return driver().shown<NotesPage>("notes"); }
 
@@ -63,14 +63,14 @@ TEST_F(NotesTest, AKeyAddsANoteToWhatIsSelectedAndTheFileHasIt)
     driver().key(Qt::Key_A);
     answer(QStringLiteral("the second step begins"));
     ASSERT_EQ(driver().state().user().items.size(), 1u);
-    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return inFile(m_session).items.size() == 1; }));
     const model::UserItem item = inFile(m_session).items[0];
     EXPECT_EQ(item.kind, Kind::Note);
     EXPECT_EQ(item.first, 500);
     EXPECT_EQ(item.last, 500);
     EXPECT_EQ(item.text, "the second step begins");
-    EXPECT_TRUE(
-        test::until([&] { return driver().statusText().contains(QStringLiteral("kept in this file")); }));
+    EXPECT_TRUE(test::eventually(
+        [&] { return driver().statusText().contains(QStringLiteral("kept in this file")); }));
     EXPECT_TRUE(test::shows(notes(), QStringLiteral("1 note")));
     EXPECT_EQ(driver().page<MemoryPage>("memory").canvas()->scene().notes.size(), 1u);
 }
@@ -101,7 +101,7 @@ TEST_F(NotesTest, EveryFlagTellsItsNoteToMouseAndKeyboard)
     const QPoint flag = places.front().mark.center().toPoint();
     driver().move(canvas, flag + QPoint(40, -60));
     driver().move(canvas, flag);
-    EXPECT_TRUE(test::until([&] { return driver().statusText().contains(QStringLiteral("number 0")); }));
+    EXPECT_TRUE(test::eventually([&] { return driver().statusText().contains(QStringLiteral("number 0")); }));
     EXPECT_TRUE(driver().statusText().contains(QStringLiteral("event 500")));
     driver().click(canvas, flag);
     EXPECT_EQ(driver().state().selection(), (EventRange{ 500, 500 }));
@@ -147,7 +147,7 @@ TEST_F(NotesTest, AFilterIsSavedAndAppliedAgain)
     driver().key(Qt::Key_B, Qt::ControlModifier);
     answer(QStringLiteral("big ones"));
     driver().state().setFilter({});
-    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return inFile(m_session).items.size() == 1; }));
     QTableView& table = notes().table();
     table.selectRow(0);
     notes().pageActions().at(0)->trigger();
@@ -163,7 +163,7 @@ TEST_F(NotesTest, RenamingDeletingAndUndoReachTheFile)
     QTableView& table = notes().table();
     ASSERT_TRUE(table.model()->setData(table.model()->index(0, 0), QStringLiteral("renamed"), Qt::EditRole));
     EXPECT_FALSE(table.model()->setData(table.model()->index(0, 0), QStringLiteral("  "), Qt::EditRole));
-    ASSERT_TRUE(test::until([&] {
+    ASSERT_TRUE(test::eventually([&] {
         const auto user = inFile(m_session);
         return user.items.size() == 1 && user.items[0].text == "renamed";
     }));
@@ -171,16 +171,16 @@ TEST_F(NotesTest, RenamingDeletingAndUndoReachTheFile)
     notes().pageActions().at(2)->trigger(); // Delete
     EXPECT_EQ(table.model()->rowCount(), 0);
     EXPECT_TRUE(test::shows(notes(), QStringLiteral("Nothing has been added")));
-    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.empty(); }));
+    ASSERT_TRUE(test::eventually([&] { return inFile(m_session).items.empty(); }));
     window().actions().undo->trigger();
-    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return inFile(m_session).items.size() == 1; }));
     window().actions().undo->trigger();
-    ASSERT_TRUE(test::until([&] {
+    ASSERT_TRUE(test::eventually([&] {
         const auto user = inFile(m_session);
         return user.items.size() == 1 && user.items[0].text == "first";
     }));
     window().actions().undo->trigger();
-    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.empty(); }));
+    ASSERT_TRUE(test::eventually([&] { return inFile(m_session).items.empty(); }));
 }
 
 TEST_F(NotesTest, OfASnapshotLieBesideAndAreThereAgain)

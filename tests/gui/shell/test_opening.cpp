@@ -25,7 +25,7 @@ protected:
     {
         QSignalSpy failed(&window(), &MainWindow::openFailed);
         window().openFile(path);
-        ASSERT_TRUE(test::until([&] { return failed.size() == 1; }));
+        ASSERT_TRUE(test::eventually([&] { return failed.size() == 1; }));
     }
     QPushButton* cancelButton()
     {
@@ -108,7 +108,7 @@ TEST_F(OpeningTest, AnotherFileMayBeOpenedWhileOneLoads)
     window().openFile(sample());
     ASSERT_TRUE(window().pending());
     window().openFile(outOfMemorySample());
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(outOfMemorySample()); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(outOfMemorySample()); }));
     EXPECT_EQ(shown.size(), 1) << "the first was given up";
     // And while one is shown, it stays until the next is there.
     window().openFile(sample());
@@ -117,7 +117,7 @@ TEST_F(OpeningTest, AnotherFileMayBeOpenedWhileOneLoads)
     EXPECT_TRUE(driver().page<Page>("summary").isVisible());
     ASSERT_TRUE(cancelButton());
     EXPECT_TRUE(test::shows(window(), QStringLiteral("Opening gpt2_124m_bf16_train.pickle.gz, 141 KiB")));
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(sample()); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(sample()); }));
     EXPECT_EQ(shown.size(), 2);
 }
 
@@ -183,7 +183,7 @@ TEST_F(OpeningTest, TheThemeMayChangeBeforeAndAfterAFileTakesThePlaceOfAnother)
         // While the next one is on its way, too.
         window().openFile(path == sample() ? outOfMemorySample() : sample());
         m_theme.choose(m_theme.palette().isDark() ? Theme::Choice::Light : Theme::Choice::Dark);
-        ASSERT_TRUE(test::until([&] { return !window().pending(); }));
+        ASSERT_TRUE(test::eventually([&] { return !window().pending(); }));
         m_theme.choose(m_theme.palette().isDark() ? Theme::Choice::Light : Theme::Choice::Dark);
         QCoreApplication::processEvents();
     }

@@ -230,7 +230,7 @@ TEST_P(PicturesAgree, InTheDetailsOfALine)
         for (int row = 0; row < std::min(memory().groupTable()->rowCount(), 3); ++row) {
             memory().groupView()->selectRow(row);
             const nlohmann::json& group = told["groups"][static_cast<std::size_t>(row)];
-            ASSERT_TRUE(test::until([&] { return test::shows(details, exact(group["bytes"])); }));
+            ASSERT_TRUE(test::eventually([&] { return test::shows(details, exact(group["bytes"])); }));
             EXPECT_EQ(details.details().title.toStdString(), group["key"].get<std::string>());
             EXPECT_TRUE(test::shows(details, bytes(group["bytes"])));
             ASSERT_EQ(details.details().size.size(), 3u);

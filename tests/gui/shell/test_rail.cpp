@@ -41,7 +41,7 @@ TEST_F(RailTest, GroupsHaveHeadingsAndFoldToIconsWhichIsRemembered)
     EXPECT_LT(button(8)->y(), button(9)->y()) << "one below the other";
 
     test::WindowDriver::click(*heading("Raw"));
-    ASSERT_TRUE(test::until([&] { return button(8)->y() == button(9)->y(); })) << "beside each other";
+    ASSERT_TRUE(test::eventually([&] { return button(8)->y() == button(9)->y(); })) << "beside each other";
     for (int page = 8; page < 11; ++page) {
         EXPECT_EQ(button(page)->toolButtonStyle(), Qt::ToolButtonIconOnly);
         EXPECT_TRUE(button(page)->toolTip().startsWith(driver().view().pages()[std::size_t(page)]->title()));

@@ -290,7 +290,7 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
             EXPECT_EQ(shown.frames[f].function.toStdString(), row["frames"][f]["name"].get<std::string>());
             EXPECT_EQ(shown.frames[f].line, row["frames"][f]["line"].get<std::int64_t>());
         }
-        EXPECT_TRUE(test::until(
+        EXPECT_TRUE(test::eventually(
             [&] { return test::shows(driver().view().details(), exact(row["requested_bytes"])); }));
     }
 }
@@ -329,7 +329,7 @@ TEST_P(RowsAgree, InNotes)
     user.set({ model::UserItem::Kind::Filter, 3, 1, 0, -1, -1, 0, "big", R"({"min_bytes":1048576})" });
     QSignalSpy kept(&driver().document(), &Document::userKept);
     driver().state().setUser(user);
-    ASSERT_TRUE(test::until([&] { return kept.count() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return kept.count() == 1; }));
     auto& page = driver().shown<NotesPage>("notes");
     const std::vector<Json> printed = runCopied(page.commandLine());
     ASSERT_EQ(printed.size(), 1u);
@@ -349,7 +349,7 @@ TEST_P(RowsAgree, InNotes)
         }
     }
     driver().state().undo();
-    ASSERT_TRUE(test::until([&] { return kept.count() == 2; }));
+    ASSERT_TRUE(test::eventually([&] { return kept.count() == 2; }));
     EXPECT_EQ(runCopied(page.commandLine()).front()["items"].size(), before);
 }
 

@@ -51,7 +51,7 @@ TEST_F(RulesDialogTest, TriesWhatIsWrittenAndSaysWhatEachRuleTakes)
     const std::int64_t before = inputs();
     dialog().text().setPlainText(QLatin1String(kInputs));
     auto* list = dialog().findChild<BarList*>();
-    ASSERT_TRUE(test::until([&] { return list->rowCount() == 2 && driver().settled(); }));
+    ASSERT_TRUE(test::eventually([&] { return list->rowCount() == 2 && driver().settled(); }));
     EXPECT_EQ(list->item(0, 0)->text(), QStringLiteral("1: Inputs"));
     EXPECT_EQ(list->item(0, 3)->text().toStdString(),
         model::formatBytes(driver().device().trace->totals().requestedBytesPeak));
@@ -75,7 +75,7 @@ TEST_F(RulesDialogTest, SaysWhichRuleIsWrong)
             save = each;
     dialog().text().setPlainText(
         QStringLiteral(R"({"rules": [{"category": "input", "min_bytes": 1}, {"category": "tensor"}]})"));
-    ASSERT_TRUE(test::until([&] { return state().contains(QStringLiteral("rule 2")); }));
+    ASSERT_TRUE(test::eventually([&] { return state().contains(QStringLiteral("rule 2")); }));
     EXPECT_TRUE(state().contains(QStringLiteral("\"tensor\""))) << qPrintable(state());
     EXPECT_FALSE(save->isEnabled());
     dialog().accept();

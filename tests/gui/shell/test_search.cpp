@@ -38,9 +38,9 @@ protected:
     void search(const QString& text)
     {
         key(Qt::Key_K, Qt::ControlModifier);
-        ASSERT_TRUE(test::until([&] { return box().hasFocus() && isOpen(); }));
+        ASSERT_TRUE(test::eventually([&] { return box().hasFocus() && isOpen(); }));
         this->driver().type(text);
-        ASSERT_TRUE(test::until([&] { return shownFor() == text; })) << qPrintable(shownFor());
+        ASSERT_TRUE(test::eventually([&] { return shownFor() == text; })) << qPrintable(shownFor());
     }
     QString shownFor() { return popup().shownText(); }
     template <class P> void show(const char* id) { (void)this->driver().template shown<P>(id); }
@@ -197,7 +197,7 @@ TEST_F(Search, FunctionsAreShownInTheFlameGraph)
     settle();
     EXPECT_EQ(driver().currentPage(), QStringLiteral("flame"));
     auto& flame = driver().page<FlamePage>("flame");
-    ASSERT_TRUE(test::until([&] { return !flame.searchResult().isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !flame.searchResult().isEmpty(); }));
     EXPECT_TRUE(flame.searchResult().contains(QStringLiteral("of the total")))
         << qPrintable(flame.searchResult());
 }
@@ -286,7 +286,7 @@ TEST_F(Search, F3WalksThroughTheHitsOfTheLastSearch)
     driver().state().select(EventRange{ 0, 0 });
     settle();
     key(Qt::Key_F3);
-    ASSERT_TRUE(test::until([&] { return driver().statusText().contains(QStringLiteral(" of ")); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().statusText().contains(QStringLiteral(" of ")); }));
 }
 
 TEST_F(Search, HitsAreCountedAsTheListShowsThem)
@@ -337,14 +337,14 @@ TEST_F(Search, FindsFilesAndActionsBeforeAnythingIsOpen)
     ASSERT_TRUE(current());
     EXPECT_EQ(current()->label, QStringLiteral("gpt2_124m_bf16_oom_16gib.pickle.gz"));
     key(Qt::Key_Return);
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(outOfMemorySample()); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(outOfMemorySample()); }));
     // Over a document the same, behind what it has itself.
     ASSERT_NO_FATAL_FAILURE(search(QStringLiteral("train")));
     EXPECT_EQ(headings().front(), QStringLiteral("Lines"));
     EXPECT_EQ(headings().back(), QStringLiteral("Files"));
     moveTo(QStringLiteral("gpt2_124m_bf16_train.pickle.gz"));
     key(Qt::Key_Return);
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(sample()); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().showsFile(sample()); }));
 }
 
 TEST_F(Search, MoreThanAFewAreUnfolded)
@@ -376,7 +376,8 @@ TEST_F(Search, ServesTheDocumentThatIsActive)
 {
     open(sample());
     window().openBeside(outOfMemorySample());
-    ASSERT_TRUE(test::until([&] { return driver().documents()->panes().size() == 2 && driver().settled(); }));
+    ASSERT_TRUE(
+        test::eventually([&] { return driver().documents()->panes().size() == 2 && driver().settled(); }));
     const auto panes = driver().documents()->panes();
     ASSERT_EQ(&driver().documents()->active(), panes[1]);
     ASSERT_NO_FATAL_FAILURE(search(QStringLiteral("train_gpt2.py:")));
@@ -402,13 +403,13 @@ TEST_F(GrowingSearch, FollowsASessionThatGrows)
     key(Qt::Key_Down);
     const QString chosen = current()->label;
     ASSERT_NO_FATAL_FAILURE(grow(0.6));
-    ASSERT_TRUE(test::until([&] { return !popup().list().currentIndex().data().isNull(); }));
+    ASSERT_TRUE(test::eventually([&] { return !popup().list().currentIndex().data().isNull(); }));
     EXPECT_EQ(current()->label, chosen) << "of the same instant";
     key(Qt::Key_Return);
     ASSERT_NO_FATAL_FAILURE(grow(0.8));
     EXPECT_TRUE(text::utf8(driver().view().details().focusShown().group.label).endsWith(chosen));
     key(Qt::Key_F3);
-    ASSERT_TRUE(test::until([&] { return driver().statusText().startsWith(QStringLiteral("3 of ")); }))
+    ASSERT_TRUE(test::eventually([&] { return driver().statusText().startsWith(QStringLiteral("3 of ")); }))
         << qPrintable(driver().statusText());
 }
 

@@ -28,7 +28,7 @@ TEST_P(SearchAgrees, WithItsCommands)
             box.openPalette();
             box.clear();
             QTest::keyClicks(&box, typed);
-            ASSERT_TRUE(test::until([&] { return box.popup()->shownText() == typed; }));
+            ASSERT_TRUE(test::eventually([&] { return box.popup()->shownText() == typed; }));
             const SearchRows& rows = box.popup()->list().rows();
             int ofText = 0;
             for (int row = 0; row < rows.rowCount() && ofText < 4; ++row) {

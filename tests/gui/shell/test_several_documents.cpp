@@ -28,7 +28,7 @@ protected:
     {
         const std::size_t before = panes().size();
         window().openBeside(path);
-        ASSERT_TRUE(test::until([&] { return panes().size() == before + 1 && driver().settled(); }));
+        ASSERT_TRUE(test::eventually([&] { return panes().size() == before + 1 && driver().settled(); }));
     }
     const std::vector<DocumentPane*>& panes() { return driver().documents()->panes(); }
     static QToolButton* closeButton(const DocumentPane& pane)
@@ -44,8 +44,8 @@ protected:
     {
         auto& page = dynamic_cast<MemoryPage&>(*pane.view().findPage(QStringLiteral("memory")));
         pane.document().viewState().setGrouping(grouping);
-        EXPECT_TRUE(
-            test::until([&] { return !page.busy() && page.groupTable()->table()->grouping() == grouping; }));
+        EXPECT_TRUE(test::eventually(
+            [&] { return !page.busy() && page.groupTable()->table()->grouping() == grouping; }));
         Colours colours;
         std::set<std::string> again; // stacks are named by their line
         const model::GroupTable& groups = *page.groupTable()->table();
@@ -108,7 +108,7 @@ TEST_F(SeveralDocuments, TheDockComesBackWhereOneStandsAlone)
     ASSERT_FALSE(panes().front()->view().detailsDock().isHidden());
     ASSERT_NO_FATAL_FAILURE(openBeside(outOfMemorySample()));
     closeButton(*panes()[0])->click();
-    ASSERT_TRUE(test::until([&] { return panes().size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return panes().size() == 1; }));
     EXPECT_FALSE(panes().front()->view().detailsDock().isHidden());
 }
 
@@ -140,7 +140,7 @@ TEST_F(SeveralDocuments, GiveANameTheSameColour)
         before[info.grouping] = second;
     }
     closeButton(*panes()[0])->click();
-    ASSERT_TRUE(test::until([&] { return panes().size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return panes().size() == 1; }));
     for (const auto& [grouping, colours] : before)
         EXPECT_EQ(coloursOf(*panes()[0], grouping), colours) << "one keeps its colours when the other goes";
 }
@@ -165,10 +165,10 @@ TEST_F(SeveralDocuments, CloseOneByOne)
     ASSERT_NO_FATAL_FAILURE(openBeside(sample())); // the same file twice is two documents
     EXPECT_EQ(panes().size(), 3u);
     closeButton(*panes()[0])->click();
-    ASSERT_TRUE(test::until([&] { return panes().size() == 2; }));
+    ASSERT_TRUE(test::eventually([&] { return panes().size() == 2; }));
     EXPECT_EQ(panes()[0]->document().path(), outOfMemorySample());
     closeButton(*panes()[1])->click();
-    ASSERT_TRUE(test::until([&] { return panes().size() == 1; }));
+    ASSERT_TRUE(test::eventually([&] { return panes().size() == 1; }));
     EXPECT_EQ(driver().document().path(), outOfMemorySample());
     EXPECT_FALSE(closeButton(*panes()[0])->isVisible());
     EXPECT_EQ(window().windowTitle(), QStringLiteral("gpt2_124m_bf16_oom_16gib.pickle.gz - Strata"));
@@ -182,7 +182,7 @@ TEST_F(SeveralDocuments, OneThatCannotBeOpenedLeavesTheOther)
 {
     open(sample());
     window().openBeside(file("text.pickle", "import torch\n"));
-    ASSERT_TRUE(test::until([&] { return !window().banners().isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !window().banners().isEmpty(); }));
     EXPECT_TRUE(window().banners().front()->text().startsWith(QStringLiteral("text.pickle: ")))
         << qPrintable(window().banners().front()->text());
     EXPECT_EQ(panes().size(), 1u);

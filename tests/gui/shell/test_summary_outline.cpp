@@ -59,21 +59,21 @@ protected:
     {
         QObject::connect(&document, &Document::outlineReady, &document, &Document::cancel);
         document.open(path());
-        ASSERT_TRUE(test::until([&] { return document.state() == Document::State::Stopped; }));
+        ASSERT_TRUE(test::eventually([&] { return document.state() == Document::State::Stopped; }));
         ASSERT_FALSE(document.session());
     }
     void openAll(Document& document)
     {
         document.leaveReplaysOut(); // of which an outline knows nothing
         document.open(path());
-        ASSERT_TRUE(test::until([&] { return document.device() && !document.working(); }));
+        ASSERT_TRUE(test::eventually([&] { return document.device() && !document.working(); }));
     }
     /// All that it has to say is made, and unfolded.
     static void finish(SummaryPage& page)
     {
         page.setUnfolded(
             { QStringLiteral("integrity"), QStringLiteral("numbers"), QStringLiteral("settings") });
-        ASSERT_TRUE(test::until([&] { return !page.busy(); }));
+        ASSERT_TRUE(test::eventually([&] { return !page.busy(); }));
     }
 
     QTemporaryDir m_scratch;
@@ -95,7 +95,7 @@ TEST_P(SummaryOutline, SaysWhatTheEventsSay)
         SCOPED_TRACE(trace.device());
         first.viewState().setDevice(trace.device());
         whole.viewState().setDevice(trace.device());
-        ASSERT_TRUE(test::until([&] { return whole.device() && !whole.working(); }));
+        ASSERT_TRUE(test::eventually([&] { return whole.device() && !whole.working(); }));
         finish(early);
         finish(late);
         ASSERT_TRUE(first.summary());
@@ -202,7 +202,7 @@ TEST_P(SummaryOutline, OfADigestThatIsWrongGivesWay)
     QSignalSpy outline(&document, &Document::outlineReady), wrong(&document, &Document::outlineWrong);
     openAll(document);
     document.viewState().setDevice(m_digests.front().device);
-    ASSERT_TRUE(test::until([&] { return document.device() && !document.working(); }));
+    ASSERT_TRUE(test::eventually([&] { return document.device() && !document.working(); }));
     finish(page);
     EXPECT_EQ(outline.count(), 1);
     EXPECT_EQ(wrong.count(), 1);
@@ -244,7 +244,7 @@ TEST_F(OutlineView, OtherPagesSayThatTheyAreStillLoading)
         expectEverywhere("Still loading");
     });
     m_document.open(m_path);
-    ASSERT_TRUE(test::until([&] { return m_document.device() && !m_document.working(); }));
+    ASSERT_TRUE(test::eventually([&] { return m_document.device() && !m_document.working(); }));
     EXPECT_TRUE(asked);
     for (const Page* page : m_view.pages())
         EXPECT_FALSE(test::shows(*page, QStringLiteral("Still loading"))) << qPrintable(page->id());
@@ -254,13 +254,13 @@ TEST_F(OutlineView, OtherPagesSayThatLoadingWasCancelled)
 {
     QObject::connect(&m_document, &Document::outlineReady, &m_document, &Document::cancel);
     m_document.open(m_path);
-    ASSERT_TRUE(test::until([&] { return m_document.state() == Document::State::Stopped; }));
+    ASSERT_TRUE(test::eventually([&] { return m_document.state() == Document::State::Stopped; }));
     expectEverywhere("Loading was cancelled");
     EXPECT_FALSE(m_document.working());
     ASSERT_TRUE(test::jobsEnd());
     EXPECT_FALSE(m_document.session()) << "nothing of the cancelled load arrives later";
     const Page& summary = *m_view.findPage(QStringLiteral("summary"));
-    ASSERT_TRUE(test::until([&] { return !summary.busy(); }));
+    ASSERT_TRUE(test::eventually([&] { return !summary.busy(); }));
     EXPECT_TRUE(test::shows(summary, QStringLiteral("What fills the peak")));
     const auto* picture = summary.findChild<CurveOverview*>();
     ASSERT_TRUE(picture) << "its room is kept";

@@ -96,7 +96,7 @@ TEST_F(SummaryPageTest, SaysWhatLeaksAndLeadsThere)
                 return label;
         return nullptr;
     };
-    ASSERT_TRUE(test::until([&] { return line() != nullptr; }));
+    ASSERT_TRUE(test::eventually([&] { return line() != nullptr; }));
     EXPECT_TRUE(line()->text().contains(QStringLiteral("train.py:30"))) << qPrintable(line()->text());
     EXPECT_TRUE(page().copyText().contains(QStringLiteral("Grows ")));
     Q_EMIT line()->linkActivated(QStringLiteral("page:leaks"));

@@ -32,7 +32,7 @@ protected:
     }
     bool shown(const QString& path)
     {
-        return test::until([&] { return driver().showsFile(path); });
+        return test::eventually([&] { return driver().showsFile(path); });
     }
 };
 
@@ -108,7 +108,7 @@ TEST_F(WaysToOpen, AFileThatIsNoneLeavesTheOldOneAndSaysWhy)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::outOfMemorySample() }));
     ASSERT_TRUE(test::WindowDriver::drop(driver().window(), { QStringLiteral(STRATA_SAMPLES "/README.md") }));
-    ASSERT_TRUE(test::until([&] { return !driver().window().banners().isEmpty(); }));
+    ASSERT_TRUE(test::eventually([&] { return !driver().window().banners().isEmpty(); }));
     EXPECT_TRUE(driver().window().banners().front()->text().startsWith(QStringLiteral("README.md: ")))
         << qPrintable(driver().window().banners().front()->text());
     EXPECT_TRUE(driver().showsFile(test::outOfMemorySample()));
@@ -131,7 +131,7 @@ TEST_F(WaysToOpen, SeveralFilesOpenSeveralWindows)
     };
     ASSERT_EQ(others().size(), 1);
     const test::WindowDriver second(*others().front());
-    EXPECT_TRUE(test::until([&] { return second.showsFile(test::outOfMemorySample()); }));
+    EXPECT_TRUE(test::eventually([&] { return second.showsFile(test::outOfMemorySample()); }));
 }
 
 TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
@@ -150,7 +150,7 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
     // Keys of the program work there, and what is selected there is selected everywhere.
     QTest::keyClick(window->windowHandle(), Qt::Key_P);
     ASSERT_TRUE(
-        test::until([&] { return driver().settled() && events.table().currentIndex().row() == 875; }));
+        test::eventually([&] { return driver().settled() && events.table().currentIndex().row() == 875; }));
     EXPECT_TRUE(driver().statusText().startsWith(QStringLiteral("event 875 at 3.684 s: requested 14.8 GiB")));
     const QModelIndex next = events.model().index(876, 0);
     test::WindowDriver::click(*events.table().viewport(), events.table().visualRect(next).center());
@@ -164,7 +164,8 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
     QWidget* own = driver().page<Page>("events").window();
     ASSERT_NE(own, &driver().window());
     own->close();
-    ASSERT_TRUE(test::until([&] { return driver().page<Page>("events").window() == &driver().window(); }));
+    ASSERT_TRUE(
+        test::eventually([&] { return driver().page<Page>("events").window() == &driver().window(); }));
     driver().window().activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(&driver().window(), 60'000));
     driver().key(Qt::Key_9, Qt::ControlModifier);
@@ -176,7 +177,7 @@ TEST_F(WaysToOpen, TheFlameGraphZoomsByClickAndWalksBack)
     ASSERT_NO_FATAL_FAILURE(start({ test::trainingSample() }));
     driver().key(Qt::Key_4, Qt::ControlModifier);
     auto& flame = driver().page<FlamePage>("flame");
-    ASSERT_TRUE(test::until([&] { return driver().settled() && flame.graph().tree(); }));
+    ASSERT_TRUE(test::eventually([&] { return driver().settled() && flame.graph().tree(); }));
     EXPECT_TRUE(test::shows(flame,
         QStringLiteral("8.03 GiB in 686 blocks live at the peak, at event 4,915; 80.9 % of it below <module> "
                        "(train_gpt2.py:65).")))

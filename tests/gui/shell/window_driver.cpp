@@ -6,13 +6,11 @@
 
 #include <QAbstractButton>
 #include <QApplication>
-#include <QDeadlineTimer>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QTextDocumentFragment>
-#include <QThread>
 #include <QWindow>
 #include <qpa/qplatformdrag.h>
 #include <qpa/qwindowsysteminterface.h>
@@ -25,8 +23,6 @@ namespace strata::test {
 
 namespace {
 
-constexpr int kPatienceMs = 60'000;
-
 QWindow* windowOf(const QWidget& widget)
 {
     return widget.window()->windowHandle();
@@ -38,21 +34,6 @@ QPoint inWindow(const QWidget& widget, QPoint at)
 }
 
 } // namespace
-
-bool until(const std::function<bool()>& condition)
-{
-    // Not QTest::qWaitFor(), which sleeps for 10 ms between looks: most of what is waited for takes one.
-    constexpr unsigned long kBetweenLooksUs = 500;
-    const QDeadlineTimer patience(kPatienceMs);
-    while (!condition()) {
-        if (patience.hasExpired())
-            return false;
-        QThread::usleep(kBetweenLooksUs);
-        QCoreApplication::processEvents();
-        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-    }
-    return true;
-}
 
 FileDialogAnswer::FileDialogAnswer(const QString& path)
 {

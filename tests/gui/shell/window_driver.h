@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/gui/eventually.h"
 #include "views/contents/document_content.h"
 #include "views/contents/document_view.h"
 #include "views/models/document.h"
@@ -14,17 +15,11 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 namespace strata::views {
 class SearchBox;
 }
 
 namespace strata::test {
-
-/// Waits, while events are handled, until `condition` holds; long, since machines may be loaded. Nothing in
-/// these tests sleeps.
-[[nodiscard]] bool until(const std::function<bool()>& condition);
 
 /// Text as it is read: without markup, entities and shortcut marks.
 [[nodiscard]] QString plainText(const QString& text);
@@ -76,7 +71,7 @@ public:
     {
         if (currentPage() != QLatin1String(id))
             view().showPage(QLatin1String(id));
-        EXPECT_TRUE(until([this] { return settled(); })) << id;
+        EXPECT_TRUE(eventually([this] { return settled(); })) << id;
         return page<P>(id);
     }
     [[nodiscard]] views::SearchBox& searchBox() const; ///< of the content that is shown

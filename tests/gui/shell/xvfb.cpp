@@ -15,7 +15,7 @@ namespace strata::test {
 
 namespace {
 
-constexpr int kPatienceMs = 120'000; // a loaded machine
+constexpr int kServerPatienceMs = 120'000; // a loaded machine
 
 std::string programInPath(const char* name)
 {
@@ -31,7 +31,7 @@ std::string programInPath(const char* name)
 std::string readLine(int fd)
 {
     using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + std::chrono::milliseconds(kPatienceMs);
+    const auto deadline = Clock::now() + std::chrono::milliseconds(kServerPatienceMs);
     std::string line;
     for (;;) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
