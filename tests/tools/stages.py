@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -37,7 +38,13 @@ def result_of(case):
 
 class Stage:
     def __init__(self, name):
-        self.name, self.seconds, self.counts, self.longest, self.failed = name, 0.0, collections.Counter(), [], []
+        self.name, self.seconds, self.processor, self.counts, self.longest, self.failed = name, 0.0, 0.0, collections.Counter(), [], []
+
+
+def processor_seconds():
+    """Of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Stages:
@@ -48,11 +55,11 @@ class Stages:
     def begin(self, name):
         print(f"\n== {name}", flush=True)
         self.done.append(Stage(name))
-        self.begun = time.monotonic()
+        self.begun, self.used = time.monotonic(), processor_seconds()
         return self.done[-1]
 
     def end(self):
-        self.done[-1].seconds = time.monotonic() - self.begun
+        self.done[-1].seconds, self.done[-1].processor = time.monotonic() - self.begun, processor_seconds() - self.used
 
     def command(self, words, log, **more):
         """Whether it ended well; its output goes into a log, and is shown if it did not."""
@@ -94,10 +101,11 @@ class Stages:
                 file.flush()
                 if not re.match(r" *\d+/\d+ Test .*(Passed|Start)|^ +Start |^\[ (RUN|      )|^\[       OK", line):
                     print(line, end="", flush=True)
+        status = run.wait()
         self.count(stage, preset, report)
         self.end()
-        if run.wait() != 0 and not stage.counts["failed"]:
-            print(f"strata: ctest ended with {run.returncode}: {log}", file=sys.stderr)
+        if status != 0 and not stage.counts["failed"]:
+            print(f"strata: ctest ended with {status}: {log}", file=sys.stderr)
             stage.counts["failed"] += 1
 
     def count(self, stage, preset, report):
@@ -124,15 +132,17 @@ class Stages:
         stage.longest = sorted(((float(test.get("time", 0)), test.get("name")) for test in tests), reverse=True)[:5]
 
     def table(self):
-        print(f"\n{'stage':<28} {'minutes':>8} {'passed':>8} {'failed':>8} {'skipped':>8}  longest (s)")
+        print(f"\n{'stage':<28} {'minutes':>8} {'processor':>9} {'passed':>8} {'failed':>8} {'skipped':>8}  longest (s)")
         total = Stage("all")
         for stage in self.done:
             total.seconds += stage.seconds
+            total.processor += stage.processor
             total.counts.update(stage.counts)
         for stage in [*self.done, total]:
             longest = ", ".join(f"{name} {seconds:.0f}" for seconds, name in stage.longest)
             counts = [str(stage.counts[kind]) if stage.counts else "" for kind in ("passed", "failed", "skipped")]
-            print(f"{stage.name:<28} {stage.seconds / 60:>8.1f} {counts[0]:>8} {counts[1]:>8} {counts[2]:>8}  {longest}".rstrip())
+            times = f"{stage.seconds / 60:>8.1f} {stage.processor / 60:>9.1f}"
+            print(f"{stage.name:<28} {times} {counts[0]:>8} {counts[1]:>8} {counts[2]:>8}  {longest}".rstrip())
         print(f"\n{total.counts['passed']} passed, {total.counts['failed']} failed, {total.counts['skipped']} skipped", flush=True)
         good = total.counts["failed"] == 0 and total.counts["passed"] > 0
         self.remember(good)
@@ -142,7 +152,8 @@ class Stages:
         """Appends a line about this run to a list of runs outside the checkout, which shows how long they take and how often one fails."""
         row = {"date": time.strftime("%Y-%m-%dT%H:%M:%S"), "state": state(), "arguments": sys.argv[1:], "passed": good,
                "seed": os.environ["STRATA_TEST_SEED"], "failed": [name for stage in self.done for name in stage.failed],
-               "minutes": {stage.name: round(stage.seconds / 60, 2) for stage in self.done}}
+               "minutes": {stage.name: round(stage.seconds / 60, 2) for stage in self.done},
+               "processor_minutes": {stage.name: round(stage.processor / 60, 2) for stage in self.done}}
         path = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "strata", "test-runs.jsonl")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "a", encoding="utf-8") as file:
@@ -199,7 +210,8 @@ def every_commit(stages, quick, torch):
         if torch.wanted:
             built = stages.build("release", ["strata_torch_hooks"], name="hooks")
         if built:
-            stages.ctest("test release", "release", ["-LE", "long"])
+            # One more than there are processors: tests wait for windows and processes an eighth of their time.
+            stages.ctest("test release", "release", ["-LE", "long", "-j", str((os.cpu_count() or 1) + 1)])
     if quick:
         return
     if stages.build("asan", ["asan_tests"]):

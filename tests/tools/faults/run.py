@@ -20,7 +20,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-#: For each area the programs of GoogleTest in bin of a preset, and the entries of ctest that are no such program.
+#: For each area the programs of GoogleTest in bin of a preset, and the entries of ctest that are no such program, of this tree or of d6689911.
 AREAS = {
     "readers": {"release": ["test_reader", "test_reader_files", "test_chrome_trace", "test_session", "test_cli"], "asan": ["test_reader", "test_chrome_trace"],
                 "ctest": ["timeline_made", "memory_timeline", "timeline_real", "trace_memory_real"]},
@@ -29,7 +29,7 @@ AREAS = {
     "steps": {"release": ["test_training_steps", "test_categories", "test_cli"], "asan": [], "ctest": ["roles_truth", "leaks_truth"]},
     "categories": {"release": ["test_categories", "test_training_steps", "test_cli"], "asan": [], "ctest": ["roles_truth"]},
     "leaks": {"release": ["test_leaks", "test_cli", "test_training_view"], "asan": [], "ctest": ["leaks_truth"]},
-    "whatif": {"release": ["test_whatif", "test_what_if", "test_cli"], "asan": [], "ctest": ["whatif_batch_truth", "whatif_model_truth", "whatif_ranks_truth"]},
+    "whatif": {"release": ["test_whatif", "test_what_if", "test_cli"], "asan": [], "ctest": ["whatif_batch_truth", "whatif_model_truth", "whatif_ranks_truth", "whatif_truth", "whatif_sharded_truth", "whatif_accumulate_truth"]},
     "wire": {"release": ["test_wire", "test_chunks", "test_session", "test_live"], "asan": ["test_wire", "test_session"], "ctest": ["record_events"]},
     "agent": {"release": ["test_agent", "test_killed", "test_live"], "asan": ["test_agent"], "tsan": ["test_agent"], "ctest": ["record_events", "record_roles", "record_threads"]},
     "live": {"release": ["test_live", "test_live_window", "test_terminal"], "asan": ["test_live"], "tsan": ["test_live", "test_growing_threads"], "ctest": ["record_live"]},

@@ -82,7 +82,7 @@ def chains_of(programs, strata, simgpu, failures):
 def test_lines_and_inlined_functions(strata, simgpu, build, python, failures):
     library = os.path.join(build, "lib", "strata")
     linking = (LINKED, "-I" + os.path.join(CAPTURE, "include"), "-L" + library, "-Wl,-rpath," + library, "-lstrata_capture")
-    programs = {(way, optimization): compiled(python, failures, SOURCE, (optimization, *more))
+    programs = {(way, optimization): compiled(python, failures, SOURCE, (optimization, "-g", *more))
                 for optimization in ("-O0", "-O2") for way, more in (("preloaded", ()), ("linked", linking))}
     if not all(programs.values()):
         return
