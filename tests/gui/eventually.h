@@ -13,7 +13,7 @@ inline constexpr int kPatienceMs = 60'000; // long, since machines may be loaded
 /// Handles events until the condition holds. False: it did not within kPatienceMs.
 template <class Condition> [[nodiscard]] bool eventually(const Condition& condition)
 {
-    // Not QTest::qWaitFor(), which sleeps for 10 ms between looks. This one sleeps where no event waits.
+    // QTest::qWaitFor() sleeps for 10 ms after each look. This loop sleeps only when no event is pending.
     constexpr unsigned long kBetweenLooksUs = 500;
     const QDeadlineTimer patience(kPatienceMs);
     while (!condition()) {

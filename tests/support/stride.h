@@ -5,8 +5,8 @@
 
 namespace strata::test {
 
-/// A test of many alike cases takes every stride()th: all of them, but one in five under the address
-/// sanitizer, which is slow. Its long part takes all there, too (STRATA_LONG).
+/// The step of tests that try many similar cases: 1, but 5 under the address sanitizer, which is slow.
+/// --long=asan (STRATA_LONG) takes 1 there, too.
 inline std::size_t stride()
 {
 #if defined(__has_feature)

@@ -14,7 +14,7 @@ asked="--disable-pip-version-check --default-timeout 20 --retries 1"
 
 say() { echo "strata: $*" >&2; }
 
-# The distribution's Python, if there is one: it is optimized, and others may run half as fast.
+# The distribution's Python, if there is one: other builds may run at half the speed.
 base=$(PATH=/usr/bin:$PATH command -v python3)
 
 # pip writes the record last: an install that was cut short has none.
@@ -56,7 +56,7 @@ bitsandbytes() { # PYTHON
     && mv "$folder.partial" "$folder"
 }
 
-# Imports of torch take three quarters of their time.
+# Imports of torch take a quarter less time: see tools/strata_quick_import.py.
 quick_import() { # FOLDER
   local source place
   source=$(dirname "$0")/tools/strata_quick_import.py
@@ -100,7 +100,7 @@ for version in "$@"; do
       continue
     fi
   fi
-  quick_import "$folder" || say "$folder: cannot be written to: imports of torch take longer"
+  quick_import "$folder" || say "$folder: cannot write strata_quick_import.py: imports of torch take longer"
   bitsandbytes "$folder/bin/python" || say "bitsandbytes cannot be installed: its optimizers are not tested"
   headers "$folder/bin/python" || say "no headers of the CUDA runtime for PyTorch $version: C++ programs are not tested with it"
   echo "$folder/bin/python"

@@ -39,7 +39,7 @@ def compiled(python, failures, source=TRAIN, options=("-O1",), behind=(), librar
     linking = [option for option in options if option.startswith(("-L", "-Wl,", "-l", "-rdynamic"))]
     sources = [source, *(option for option in options if option.endswith(".cpp"))]
     plain = [option for option in options if option not in linking and option not in sources]
-    lines = [] if any(option.startswith("-g") for option in options) else ["-g1"]  # more makes compiling and reading stacks slow
+    lines = [] if any(option.startswith("-g") for option in options) else ["-g1"]  # types and variables would slow down g++ and libdw
     compiling = ["-std=c++20", *lines, f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                  os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]), *plain]
     link = [*plain, *linking, "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined", "-Wl,--no-as-needed",
