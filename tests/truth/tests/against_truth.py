@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds a dry run, and the recordings it keeps, against what torch itself counted in the programs (tests/truth/programs/truth.py)."""
+"""Compares a dry run and its recordings with the counters of torch, which tests/truth/programs/truth.py writes."""
 import itertools
 import json
 import os

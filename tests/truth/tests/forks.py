@@ -40,7 +40,7 @@ def forked(starter, python, programs, folder, how=(), **more):
 
 
 def recorded(strata, options, python, programs, folder, how=(), **more):
-    """Runs programs under `strata record`: the finished run, and of each program its status and the path of its session, or None."""
+    """Runs programs under `strata record`. Returns the finished run, and for each program its status and the path of its session, or None."""
     out = tempfile.mkdtemp(dir=folder)
     run, ended = forked([strata, "record", "-o", os.path.join(out, "{process}.strata"), *options, "--"], python, programs, folder, how, **more)
     paths = [os.path.join(out, f"{each['process']}.strata") for each in ended]

@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.torch("newest"), pytest.mark.skipif(not shutil.which("
 
 FOUND = pythons([])
 UNLISTED = [os.environ["STRATA_TORCH_UNLISTED"]] if os.environ.get("STRATA_TORCH_UNLISTED") else []
-#: A compiler whose work ccache keeps, wherever the folder of the test is.
+#: A compiler whose results ccache keeps, wherever the folder of the test is. It lists the calls that succeed.
 CACHING = """#!/bin/bash
 cd '@folder'
-CCACHE_DIR='@cache' CCACHE_BASEDIR='@folder' exec @ccache @compiler "$@"
+CCACHE_DIR='@cache' CCACHE_BASEDIR='@folder' @ccache @compiler "$@" && echo "$@" >>calls
 """
 COMPILES = "compiling its hook, once"
 SIMULATED = ["--simulated", "T4-16GB"]
@@ -73,6 +73,14 @@ class Product:
         os.chmod(path, 0o755)
         return {"CXX": path}
 
+    def calls(self):
+        """How often that compiler compiled and linked since this was last asked."""
+        path = os.path.join(self.folder, "calls")
+        with open(path, encoding="utf-8") as file:
+            words = [line.split() for line in file]
+        os.remove(path)
+        return sum("-c" in each for each in words), sum("-shared" in each for each in words)
+
     def user(self, **variables):
         """The environment of one who never used Strata."""
         self.users += 1
@@ -111,6 +119,8 @@ def test_made_once(product, torch, failures):
     environment = product.user()
     session, run = product.record(torch, ALLOCATE, environment)
     failures.expect("first", "said", run.stderr.count(COMPILES), 1)
+    if product.compiler:
+        failures.expect("first", "compiled and linked by $CXX", product.calls(), (1, 1))
     expect_recorded(product, "first", session, run, failures)
     stacks = subprocess.run([product.strata, "at", session, "peak", "--by", "site", "--json"], capture_output=True, text=True)
     failures.expect("first", "stacks", (stacks.returncode, "<string>" in stacks.stdout), (0, True))
