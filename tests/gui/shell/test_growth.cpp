@@ -481,6 +481,16 @@ TEST_F(Growth, KeepsNotesAndWhatCanBeUndone)
     EXPECT_TRUE(state.user().items.empty());
 }
 
+TEST_F(Growth, TheSummaryIsBusyWhileSomethingNewerWaits)
+{
+    ASSERT_NO_FATAL_FAILURE(beginTraining(0.5));
+    const auto& summary = driver().shown<SummaryPage>("summary");
+    ASSERT_NO_FATAL_FAILURE(grow(0.6)); // from here it rests for a moment
+    const QStringList before = test::shownTexts(summary);
+    ASSERT_NO_FATAL_FAILURE(grow(0.9));
+    EXPECT_NE(test::shownTexts(summary), before);
+}
+
 TEST_F(Growth, SaysOfTheFileWhatIsSoNow)
 {
     ASSERT_NO_FATAL_FAILURE(beginTraining(0.5));
