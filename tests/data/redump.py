@@ -73,7 +73,7 @@ class Writer:
 
 
 def plain_torch_1_13(segments):
-    """The list of segments that torch 1.13 wrote: no pools, addresses of blocks left out, stacks in their history."""
+    """The list of segments that torch 1.13 wrote: no pools, addresses of blocks left out, stacks in their history, before those of blocks that were merged into them."""
     out = []
     for s in segments:
         t = {k: s[k] for k in ("device", "address", "total_size", "allocated_size", "active_size", "stream", "segment_type")}
@@ -81,7 +81,8 @@ def plain_torch_1_13(segments):
         for b in s["blocks"]:
             c = {"size": b["size"], "state": b["state"]}
             if b["state"] != "inactive":
-                c["history"] = [{"addr": b["address"], "real_size": b["requested_size"], "frames": b["frames"]}]
+                merged = {"addr": b["address"] + 512, "real_size": 1, "frames": []}
+                c["history"] = [{"addr": b["address"], "real_size": b["requested_size"], "frames": b["frames"]}, merged]
             t["blocks"].append(c)
         out.append(t)
     return out

@@ -280,6 +280,15 @@ TEST(WhatIf, LateFreesWaitAsLongAsTheLongestOfTheRecording)
     EXPECT_EQ(segments(PendingFrees::Late), 5);
 }
 
+TEST(SimulatedDriver, GivesTheLastByteAndNoMore)
+{
+    SimulatedDriver driver({ AddressPolicy::Kind::Ascending }, 30 * kMiB, std::int64_t{ 1 } << 34);
+    ASSERT_TRUE(driver.makeSegment(20 * kMiB, 0));
+    EXPECT_FALSE(driver.makeSegment(10 * kMiB + 1, 0));
+    EXPECT_TRUE(driver.makeSegment(10 * kMiB, 0));
+    EXPECT_FALSE(driver.makeSegment(1, 0));
+}
+
 // A hole never grows over the edge of a chunk.
 TEST(SimulatedDriver, KeepsChunksOfAddressesApart)
 {

@@ -43,6 +43,7 @@ struct MadeTraining {
         bool letsGoOfOutput
             = false; ///< before it goes backward, as by a del; else it has it until the next step
         bool namesLines = false; ///< events have stacks
+        bool savesTwice = false; ///< h, once more behind y
         bool keepsTemporary = false; ///< t goes as y is there, where the statement ends
         bool isInCpp = false; ///< in these, each call of a line returns to a place of its own
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
@@ -195,7 +196,7 @@ private:
     struct Layer {
         int input = -1; ///< the checkpoint has it
         std::uint32_t savedInput = 0; ///< its number
-        Saved x, w, h;
+        Saved x, w, h, hAgain;
         std::optional<Tensor> kept;
     };
 
@@ -227,6 +228,8 @@ private:
             letGo(t);
         layer.h = save(h);
         const Tensor y = made(size + 2);
+        if (options.savesTwice)
+            layer.hAgain = save(h);
         if (options.keepsTemporary)
             letGo(t);
         if (options.keepsHidden)
@@ -378,6 +381,8 @@ private:
                     for (const std::size_t at : { entered, left })
                         named[at] = { "layers." + std::to_string(i), "Layer" };
             }
+            if (options.savesTwice)
+                use(layer.hAgain, again, size);
             use(layer.h, again, size);
             if (options.castsWeight)
                 use(layer.w, castAgain, size);

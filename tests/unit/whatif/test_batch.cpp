@@ -100,6 +100,15 @@ BatchSizes sizesAt(std::vector<std::pair<std::int64_t, std::int64_t>> samples, s
     return *batchByRecordings(all, to, growth);
 }
 
+TEST(BatchByRecordings, WhereItBendsTakesTheTwoNearest)
+{
+    const std::vector<std::pair<std::int64_t, std::int64_t>> samples
+        = { { 10, 1000 }, { 20, 1100 }, { 40, 3100 }, { 80, 3500 } };
+    EXPECT_EQ(sizesAt(samples, 160).likely[0], 4300);
+    EXPECT_EQ(sizesAt(samples, 5).likely[0], 950);
+    EXPECT_EQ(sizesAt(samples, 32).likely[0], 2300);
+}
+
 TEST(BatchByRecordings, OfPairsGoWithTheSquare)
 {
     for (const std::int64_t more : { -1, 0, 1 })

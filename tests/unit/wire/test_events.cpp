@@ -95,6 +95,22 @@ TEST(WireEvents, WhatNoRowTellsTakesNoRoom)
     EXPECT_LE(telling.size(), bare.size() + 2020);
 }
 
+TEST(WireEvents, TheSizeOfWhatEndsTakesOneByte)
+{
+    constexpr std::int64_t kBytes = std::int64_t{ 1 } << 40;
+    const auto bytesOf = [](EventAction action) {
+        EventChunk chunk;
+        chunk.rows.push_back({ .action = EventAction::Alloc, .bytes = kBytes });
+        chunk.rows.push_back({ .action = action, .bytes = kBytes });
+        Bytes payload;
+        encodeEvents(chunk, payload);
+        return payload.size();
+    };
+    for (const EventAction action : { EventAction::FreeRequested, EventAction::FreeCompleted,
+             EventAction::SegmentFree, EventAction::SegmentUnmap })
+        EXPECT_LT(bytesOf(action), bytesOf(EventAction::SegmentMap)) << static_cast<int>(action);
+}
+
 TEST(WireEvents, APhaseThatIsNotKnownIsNone)
 {
     EventChunk chunk;

@@ -88,6 +88,13 @@ TEST(TrainingSteps, AreNoneWithoutEvidence)
     EXPECT_EQ(stepsOf("ppp xfff", kNothing), "");
 }
 
+TEST(TrainingSteps, OfRangesAloneAreNotTakenTogetherAfterALongSetup)
+{
+    const std::string setup(40, 'p');
+    EXPECT_EQ(cutsOf(setup + repeated(3, "xffbb(o)z"), { .ranges = true }),
+        "setup " + setup + " | train xffbbo | train zxffbbo | train zxffbbo | incomplete z");
+}
+
 TEST(TrainingSteps, FollowMarksThatNameAStep)
 {
     EXPECT_EQ(cutsOf("pp {xffbb} z {xffbb} z {xffbb} z", kMarks),
