@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_strata.h"
 
+#include "model/session/save.h"
 #include "model/trace/findings.h"
+#include "tests/support/make_recording.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -134,6 +136,22 @@ TEST(Figures, CheckTellsBadRecordingsFromGood)
         if (!bad.contains(name)) {
             EXPECT_EQ(beganLate, late.contains(name)) << name;
         }
+    }
+}
+
+TEST(Figures, OfOneBadDeviceAmongGoodOnesAreNotExact)
+{
+    const TemporaryDirectory directory;
+    const std::string file = directory.path() / "devices.strata";
+    for (const int bad : { -1, 0, 1, 2 }) {
+        std::string text;
+        for (int device = 0; device < 3; ++device)
+            text += "device " + std::to_string(device) + "\nalloc 0x100000 512\n"
+                + (device == bad ? "" : "segment 0x100000 2097152 small\nblock 0x100000 512 allocated\n");
+        ASSERT_TRUE(model::saveSession(*makeRecording(text), file));
+        const Ran ran = strata({ "check", "--json", file });
+        EXPECT_EQ(ran.json()["exact"], bad < 0) << ran.out;
+        EXPECT_EQ(ran.code, bad < 0 ? 0 : 1);
     }
 }
 

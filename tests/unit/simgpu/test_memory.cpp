@@ -101,6 +101,8 @@ TEST(DeviceMemory, PoolKeepsWhatComesBackUntilTrimmed)
     Address a = 0;
     ASSERT_EQ(memory.allocateFromPool(0, 10 * kMebibyte, a), Status::Ok);
     EXPECT_EQ(memory.used(0), 32 * kMebibyte);
+    memory.trimPool(0, 0);
+    EXPECT_EQ(memory.used(0), 32 * kMebibyte) << "it is in use";
     EXPECT_EQ(memory.release(a), Status::Ok);
     EXPECT_EQ(memory.pool(0).used, 0u);
     EXPECT_EQ(memory.pool(0).usedHigh, 10 * kMebibyte);

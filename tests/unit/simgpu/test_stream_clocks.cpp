@@ -39,6 +39,7 @@ TEST(StreamClocks, TheLegacyStreamTakesTurnsWithThoseThatAreNotFree)
     EXPECT_EQ(clocks.occupy({ 0, 1, true }, 0, 10).start, 110u) << "1 is the legacy stream too";
     EXPECT_EQ(clocks.occupy(kBlocking, 0, 10).start, 120u);
     EXPECT_EQ(clocks.occupy(kFree, 0, 1).start, 500u);
+    EXPECT_EQ(clocks.occupy({ 0, 0x1080, false }, 0, 1).start, 0u) << "a free one waits for none";
     EXPECT_EQ(clocks.occupy({ 1, 0, true }, 0, 1).start, 0u) << "another device";
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,7 +44,7 @@ struct MadeTraining {
         bool letsGoOfOutput
             = false; ///< before it goes backward, as by a del; else it has it until the next step
         bool namesLines = false; ///< events have stacks
-        bool savesTwice = false; ///< h, once more behind y
+        bool savesOutput = false; ///< twice, as two losses do
         bool keepsTemporary = false; ///< t goes as y is there, where the statement ends
         bool isInCpp = false; ///< in these, each call of a line returns to a place of its own
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
@@ -196,7 +197,7 @@ private:
     struct Layer {
         int input = -1; ///< the checkpoint has it
         std::uint32_t savedInput = 0; ///< its number
-        Saved x, w, h, hAgain;
+        Saved x, w, h;
         std::optional<Tensor> kept;
     };
 
@@ -228,8 +229,6 @@ private:
             letGo(t);
         layer.h = save(h);
         const Tensor y = made(size + 2);
-        if (options.savesTwice)
-            layer.hAgain = save(h);
         if (options.keepsTemporary)
             letGo(t);
         if (options.keepsHidden)
@@ -350,10 +349,15 @@ private:
                 letGo(*layer.kept);
         if (cast)
             letGo(*std::exchange(cast, std::nullopt));
+        std::vector<Saved> ofLosses;
+        if (options.savesOutput)
+            ofLosses = { save(x), save(x) };
         line = "main@train.py:12";
         if (options.letsGoOfOutput)
             letGo(x);
         phase = 'B';
+        for (const Saved& saved : std::views::reverse(ofLosses))
+            use(saved, -1, 0);
         for (int i = end - 1; i >= first; --i) {
             const Layer& layer = layers[static_cast<std::size_t>(i)];
             const auto size = static_cast<std::size_t>(3 * i);
@@ -381,8 +385,6 @@ private:
                     for (const std::size_t at : { entered, left })
                         named[at] = { "layers." + std::to_string(i), "Layer" };
             }
-            if (options.savesTwice)
-                use(layer.hAgain, again, size);
             use(layer.h, again, size);
             if (options.castsWeight)
                 use(layer.w, castAgain, size);

@@ -37,7 +37,7 @@ TEST(FreedTensors, AreThoseOfTheProgramWithADel)
         MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 5) };
         options.namesLines = true;
         options.extraInFirstStep = seed % 3 == 0;
-        options.savesTwice = seed % 2 == 0;
+        options.savesOutput = options.addsUp = seed % 2 == 0;
         MadeTraining holds(options);
         options.letsGoOfOutput = true;
         const MadeTraining truth(options);
