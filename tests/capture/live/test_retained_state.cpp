@@ -29,8 +29,9 @@ TEST(RetainedState, TellsAllEventsThatWereLost)
         ASSERT_EQ(
             wire::unpack(head, stream.first(wire::kHeadBytes), stream.subspan(wire::kHeadBytes), payload),
             wire::ChunkStatus::Ok);
-        if (head.type == wire::ChunkType::Lost)
+        if (head.type == wire::ChunkType::Lost) {
             ASSERT_TRUE(wire::decodeLost(payload, lost));
+        }
     }
     EXPECT_EQ(lost, (std::vector<wire::LostRow>{ { 0, 0, 13 }, { 1, 0, 2 } }));
 }

@@ -396,7 +396,7 @@ TEST_P(WhatIfOfTwoAgrees, OfLongerSequences)
 
 INSTANTIATE_TEST_SUITE_P(Of, WhatIfOfTwoAgrees,
     testing::Values("sequence=2048", "sequence=x1.5", "sequence=1024"),
-    [](const testing::TestParamInfo<std::string>& info) { return "Length" + std::to_string(info.index); });
+    [](const testing::TestParamInfo<std::string>& param) { return "Length" + std::to_string(param.index); });
 INSTANTIATE_TEST_SUITE_P(Ours, WhatIfAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);
 
 } // namespace

@@ -296,8 +296,9 @@ TEST_F(WhatIfTest, ASecondRecordingTellsWhatLongerSequencesTake)
         EXPECT_EQ(prediction->sequenceAfter, 2048);
         // With a length that it has not, sizes go neither linearly nor with the square.
         ASSERT_EQ(prediction->predicted.has_value(), length == 1024);
-        if (prediction->predicted)
+        if (prediction->predicted) {
             EXPECT_EQ(prediction->predicted->requestedBytesPeak, test::sequenceRunBytes(2048));
+        }
         EXPECT_TRUE(
             m_whatIf.question()->commandLine().endsWith(QStringLiteral(" --sequence-of 512,%1").arg(length)));
     }
