@@ -73,7 +73,7 @@ class Writer:
 
 
 def plain_torch_1_13(segments):
-    """The list of segments that torch 1.13 wrote: no pools, addresses of blocks left out, stacks in their history, before those of blocks that were merged into them."""
+    """The list of segments that torch 1.13 wrote: no pools, no addresses of blocks. The history of a block begins with its occupant."""
     out = []
     for s in segments:
         t = {k: s[k] for k in ("device", "address", "total_size", "allocated_size", "active_size", "stream", "segment_type")}
