@@ -173,7 +173,7 @@ def test_calls_that_are_refused(programs, words, change, why):
 @long
 @pytest.mark.parametrize("words", ["gpt", "conv momentum"])
 def test_logits(programs, words):
-    """LibTorch adds the bias of a matrix within the product, and any other bias after it. test_whatif_calls.py compares the peaks."""
+    """LibTorch adds the bias of a matrix within the product, and any other bias after it. The peaks are compared in test_whatif_calls.py."""
     if version(programs.python) < CHUNKED_SINCE:
         pytest.skip("its PyTorch has no linear_cross_entropy in chunks")
     run, told = programs.confirm(programs.record(words, DEEP), "logits=chunks:4")

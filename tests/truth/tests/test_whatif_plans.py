@@ -424,7 +424,7 @@ def test_times_of_steps(whatif, failures, tmp_path):
             return None
         failures.expect(case.name, "what a dry run tells is a bound", time["lower_bound"])
         if change == "accumulate":
-            # Two runs of one program differ by 0.03 %.
+            # Steps of one program differ by 0.03 % between two dry runs.
             failures.expect(case.name, "a bound without what adding up takes", time["predicted"] <= 1.001 * wanted)
         error = (time["predicted"] - wanted) / wanted * 100, abs(time["recorded"] - wanted) / wanted * 100
         if abs(error[0]) > 1:

@@ -95,7 +95,7 @@ TEST(WireEvents, WhatNoRowTellsTakesNoRoom)
     EXPECT_LE(telling.size(), bare.size() + 2020);
 }
 
-TEST(WireEvents, TheSizeOfWhatEndsTakesOneByte)
+TEST(WireEvents, TheSizeOfWhatEndsIsADifference)
 {
     constexpr std::int64_t kBytes = std::int64_t{ 1 } << 40;
     const auto bytesOf = [](EventAction action) {
