@@ -5,6 +5,8 @@ target_include_directories(strata_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(strata_options INTERFACE STRATA_VERSION="${PROJECT_VERSION}")
 target_compile_options(strata_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
   -Wcast-align -Woverloaded-virtual -Wno-missing-field-initializers $<$<BOOL:${STRATA_WERROR}>:-Werror>)
+# In a unity build gcc takes a source's anonymous namespace for one of a header.
+target_compile_options(strata_options INTERFACE "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>")
 # Without the time in it, a precompiled header is the same when it is made anew, and the compiler cache knows what uses it.
 target_compile_options(strata_options INTERFACE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 if(STRATA_SANITIZE)

@@ -4,6 +4,7 @@
 #include "app/cli/open.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/base/wrap.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 
 #include "app/cli/text.h"
+#include "model/base/words.h"
 
 #include <cerrno>
 #include <cstring>

@@ -7,6 +7,7 @@
 #include "model/analysis/row_order.h"
 #include "model/analysis/training/block_modules.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/trace/rounded_sizes.h"
 
 #include <CLI/CLI.hpp>

@@ -12,6 +12,7 @@
 #include "model/analysis/settings_advice.h"
 #include "model/analysis/thrash.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

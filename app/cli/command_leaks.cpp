@@ -9,6 +9,7 @@
 #include "app/cli/text.h"
 #include "model/analysis/training/leaks.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -10,6 +10,7 @@
 #include "model/analysis/oom_verdict.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -10,6 +10,7 @@
 #include "model/analysis/position.h"
 #include "model/analysis/replay.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -285,7 +286,7 @@ private:
             writeRange(json, "reserved_bytes_peak_range", answer.reservedPeakRange);
             writeRange(json, "allocated_bytes_peak_range", answer.allocatedPeakRange);
             json.member("exact", answer.exact);
-            writeReason(json, answer.reason);
+            writeReason(json, answer.reason.said());
             json.endObject();
         }
         json.endArray().endObject().endLine();
@@ -314,7 +315,7 @@ private:
         if (const auto [least, most] = answer.reservedPeakRange; least != most)
             out.line(fmt::format(
                 "  reserved peak between {} and {}", model::formatBytes(least), model::formatBytes(most)));
-        out.line("  " + (answer.exact ? out.good("exact") : printable(answer.reason.text())));
+        out.line("  " + (answer.exact ? out.good("exact") : printable(answer.reason.said().text())));
     }
 
     ReadOptions m_read;

@@ -10,6 +10,7 @@
 #include "model/analysis/training/deep_check.h"
 #include "model/analysis/training/training_steps.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/timeline/curve.h"
 
 #include <CLI/CLI.hpp>

@@ -16,6 +16,7 @@
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/session/simulation.h"
 
 #include <CLI/CLI.hpp>

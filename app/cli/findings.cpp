@@ -3,6 +3,7 @@
 
 #include "app/cli/report.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "app/cli/joined_memory.h"
 
 #include "app/cli/text.h"
+#include "model/base/words.h"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/trace/frames.h"
 
 #include <algorithm>
@@ -221,8 +222,8 @@ void writeLedger(JsonWriter& json, const LedgerAnswer& answer)
     json.member("fragmentation_bytes", ledger.fragmentationBytes);
     json.member("cached_free_bytes", ledger.cachedFreeBytes);
     json.member("outside_bytes", ledger.outsideBytes).key("surprises").beginArray();
-    for (const model::Sentence& surprise : ledger.surprises)
-        json.value(surprise.text());
+    for (const model::LedgerSurprise& surprise : ledger.surprises)
+        json.value(surprise.said.text());
     json.endArray().key("spikes");
     if (answer.spikes) {
         json.beginArray();
@@ -256,8 +257,8 @@ void printLedger(Output& out, const std::string& file, const LedgerAnswer& answe
         model::formatBytes(ledger.requestedBytes),
         ledger.reservedBytes ? fmt::format(" of {} reserved", model::formatBytes(*ledger.reservedBytes)) : "",
         ledger.parameters ? fmt::format(", {} parameters", model::formatCount(*ledger.parameters)) : ""));
-    for (const model::Sentence& surprise : ledger.surprises)
-        printParagraph(out, printable(surprise.text()) + ".");
+    for (const model::LedgerSurprise& surprise : ledger.surprises)
+        printParagraph(out, printable(surprise.said.text()) + ".");
     out.line("");
     if (answer.modules)
         printModules(out, *answer.modules, limit);

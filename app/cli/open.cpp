@@ -5,6 +5,7 @@
 #include "model/analysis/position.h"
 #include "model/analysis/summary.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/base/wrap.h"
 #include "model/session/user_file.h"
 #include "model/trace/work.h"

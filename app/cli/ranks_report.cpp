@@ -5,6 +5,7 @@
 #include "app/cli/text.h"
 #include "model/analysis/work/rank_verdict.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 
 #include <fmt/format.h>
 

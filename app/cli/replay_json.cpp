@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/replay_json.h"
 
+#include "model/base/words.h"
+
 #include <optional>
 #include <string>
 

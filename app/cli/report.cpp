@@ -2,6 +2,7 @@
 #include "app/cli/report.h"
 
 #include "app/cli/text.h"
+#include "model/base/words.h"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "app/cli/training_option.h"
+#include "model/base/words.h"
 #include "model/whatif/batch_items.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "app/cli/summary_advice.h"
 #include "app/cli/summary_report.h"
 #include "model/analysis/verdict.h"
+#include "model/base/words.h"
 
 #include <algorithm>
 
@@ -242,7 +243,7 @@ void writeFits(JsonWriter& json, const std::vector<DeviceReport>& devices)
         json.beginObject().member("device", device.summary.device);
         json.member("needed_bytes", needs->bytes).member("at_least", needs->atLeast);
         json.member("outside_bytes", model::outsideBytesOfProcess());
-        json.member("text", model::verdictText(needs->line)).key("cards").beginArray();
+        json.member("text", model::textOf(needs->line)).key("cards").beginArray();
         for (const model::CardFit& one : needs->cards)
             json.beginObject()
                 .member("name", one.card->name)
@@ -311,7 +312,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     for (const DeviceReport& device : devices)
         json.beginObject()
             .member("device", device.summary.device)
-            .member("text", model::verdictText(device.summary.verdict))
+            .member("text", model::textOf(device.summary.verdict))
             .endObject();
     json.endArray();
 }

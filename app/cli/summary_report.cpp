@@ -8,6 +8,7 @@
 #include "app/cli/summary_advice.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/session/simulation.h"
 
 #include <algorithm>

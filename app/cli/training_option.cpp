@@ -3,6 +3,7 @@
 
 #include "app/cli/output.h"
 #include "app/cli/text.h"
+#include "model/base/words.h"
 #include "model/timeline/clock.h"
 
 #include <CLI/CLI.hpp>

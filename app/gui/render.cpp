@@ -2,6 +2,7 @@
 #include "app/gui/render.h"
 
 #include "app/gui/contents.h"
+#include "model/base/words.h"
 #include "views/contents/document_content.h"
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"

@@ -8,6 +8,7 @@
 #include "app/launch/simulated_card.h"
 #include "capture/agent/python_layout.h"
 #include "capture/hook_maker/compile.h"
+#include "model/base/words.h"
 
 #include <algorithm>
 #include <sstream>

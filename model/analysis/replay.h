@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/progress.h"
+#include "model/base/reason.h"
 #include "model/base/result.h"
 #include "model/replay/trace_check.h"
 #include "model/replay/what_if.h"
@@ -105,7 +106,7 @@ struct WhatIfAnswer {
     /// recorded settings come to what was recorded, top-down if none does.
     std::optional<AddressPolicy> orderThatFits;
     bool exact = false;
-    Sentence reason; ///< why not; empty if it is
+    Reason reason; ///< why not; empty if it is
 };
 
 /// Fails with Usage (settings), Cancelled.

@@ -35,7 +35,7 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
             asked.orderThatFits = answer->orderThatFits;
         const std::int64_t peak = answer->replayed.reservedBytesPeak;
         tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
-            answer->replayed.deviceFrees, answer->exact, answer->reason,
+            answer->replayed.deviceFrees, answer->exact, answer->reason.said(),
             answer->replayed.firstNewOomEvent.has_value(),
             asked.until && answer->replayed.lastOomEvent != asked.until
                 && !answer->replayed.firstNewOomEvent });

@@ -225,9 +225,4 @@ Verdict verdictOn(const Recording& recording, const DeviceSummary& summary, cons
     return out;
 }
 
-std::string verdictText(const Verdict& verdict)
-{
-    return plainText(piecesOf(verdict));
-}
-
 } // namespace strata::model

@@ -3,7 +3,6 @@
 
 #include "model/analysis/summary.h"
 
-#include <string>
 #include <vector>
 
 namespace strata::model {
@@ -14,8 +13,5 @@ namespace strata::model {
 /// (breaches, a simulated device). `summary` must be complete but for its verdict.
 [[nodiscard]] std::vector<Sentence> verdictOn(
     const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine);
-
-/// The same as one text, in English.
-[[nodiscard]] std::string verdictText(const std::vector<Sentence>& verdict);
 
 } // namespace strata::model

@@ -96,7 +96,8 @@ Result<AddressPolicy> orderThatFits(
 
 /// Where the order of the driver's addresses decides, or when frees end that wait for other streams: the
 /// range of what other orders and moments come to, widened by half of itself on both sides, by a segment at
-/// least. (tests/truth/tests/test_replay.py holds it to runs under random orders, and to such whose frees wait.)
+/// least. (tests/truth/tests/test_replay.py holds it to runs under random orders, and to such whose frees
+/// wait.)
 Result<void> findRanges(const DeviceTrace& trace, bool byPendingFrees, const WhatIf& question,
     WhatIfAnswer& answer, const Progress& progress)
 {
@@ -134,7 +135,7 @@ Result<void> findRanges(const DeviceTrace& trace, bool byPendingFrees, const Wha
 }
 
 /// Why the answer is not exact, the weightiest reason; empty if it is.
-Sentence whyEstimated(
+Reason whyEstimated(
     const ReplayReport& report, const WhatIfAsked& asked, const WhatIf& question, const WhatIfAnswer& answer)
 {
     const bool fitsAnyway = answer.replayed.reservedBytesPeak <= answer.recorded.reservedBytesPeak;
@@ -142,26 +143,26 @@ Sentence whyEstimated(
         return say("an estimate without the memory fraction: the recording does not tell the capacity of its "
                    "device; give it with --capacity");
     if (question.settings.memoryFraction && !asked.capacityBytes && !knowsCard(report))
-        return say("an estimate: the fraction is taken of what PyTorch had, as an out-of-memory tells; the "
-                   "device has more");
+        return anEstimate(say("the fraction is taken of what PyTorch had, as an out-of-memory tells; the "
+                              "device has more"));
     if (!report.exact())
-        return say("an estimate: %1", report.reason());
+        return anEstimate(report.reason());
     if (!report.fromStart)
-        return say("an estimate: the trace begins late, with memory that the other settings would have "
-                   "placed otherwise");
+        return anEstimate(say("the trace begins late, with memory that the other settings would have "
+                              "placed otherwise"));
     if (report.check.hasPendingFrees)
-        return say("an estimate: blocks waited for other streams, and under other settings their frees may "
-                   "end at other moments");
+        return anEstimate(say("blocks waited for other streams, and under other settings their frees may "
+                              "end at other moments"));
     if (!question.capacityBytes && !fitsAnyway)
-        return say("an estimate: the capacity of the device is not known, and this needs more than was "
-                   "recorded");
+        return anEstimate(say("the capacity of the device is not known, and this needs more than was "
+                              "recorded"));
     if (!report.emptyCachesMarked && !asked.emptyCaches)
-        return say("an estimate: calls of empty_cache() that released nothing are not recorded here, and "
-                   "under other settings they may");
+        return anEstimate(say("calls of empty_cache() that released nothing are not recorded here, and "
+                              "under other settings they may"));
     if (answer.orderThatFits)
-        return say("an estimate: of several places for a block PyTorch %1 takes the one at the lowest "
-                   "address, and the order in which the driver hands out addresses is not known",
-            report.version.text());
+        return anEstimate(say("of several places for a block PyTorch %1 takes the one at the lowest "
+                              "address, and the order in which the driver hands out addresses is not known",
+            report.version.text()));
     return {};
 }
 

@@ -3,10 +3,10 @@
 
 namespace strata::model {
 
-std::string Error::text(const Wording& word) const
+std::string Error::wholeText(const Wording& word) const
 {
     std::string out;
-    for (const std::string& part : { where, what.text(word), hint.text(word) }) {
+    for (const std::string& part : { where, what.wholeText(word), hint.said.wholeText(word) }) {
         if (part.empty())
             continue;
         if (!out.empty())

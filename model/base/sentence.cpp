@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/base/sentence.h"
+#include "model/base/words.h"
 
 #include "model/base/units.h"
 
@@ -91,7 +91,7 @@ bool Sentence::empty() const
     return m_english.empty() && m_arguments.empty();
 }
 
-Pieces Sentence::pieces(const Wording& word) const
+Pieces Sentence::allPieces(const Wording& word) const
 {
     if (empty())
         return {};
@@ -100,14 +100,9 @@ Pieces Sentence::pieces(const Wording& word) const
     return filledIn(worded(m_english, word), m_arguments, word);
 }
 
-std::string Sentence::text(const Wording& word) const
+std::string Sentence::wholeText(const Wording& word) const
 {
-    return plainText(pieces(word));
-}
-
-bool operator==(const Sentence& a, const Sentence& b)
-{
-    return a.m_english == b.m_english && a.m_arguments == b.m_arguments;
+    return plainText(allPieces(word));
 }
 
 SentenceArgument asBytes(std::int64_t bytes)
@@ -183,6 +178,11 @@ std::string plainText(std::span<const SentencePiece> pieces)
     for (const SentencePiece& piece : pieces)
         text += piece.text;
     return text;
+}
+
+std::string textOf(std::span<const Sentence> sentences, const Wording& word)
+{
+    return plainText(piecesOf(sentences, word));
 }
 
 } // namespace strata::model

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,6 +74,13 @@ struct SentencePiece {
 
 struct SentenceArgument;
 
+/// Complete in files that include model/base/words.h.
+struct MaySay;
+template <class May>
+concept Says = sizeof(May) > 0;
+
+/// Code decides by codes and figures, never by words: what a sentence says can be had only where it is printed, drawn or
+/// stored. Such a file includes model/base/words.h, and its library links strata_words.
 class Sentence {
 public:
     Sentence(); ///< says nothing
@@ -82,12 +88,20 @@ public:
     Sentence(English english, std::vector<SentenceArgument> arguments);
 
     [[nodiscard]] bool empty() const;
-    [[nodiscard]] std::string text(const Wording& word = {}) const;
-    [[nodiscard]] std::vector<SentencePiece> pieces(const Wording& word = {}) const;
-
-    friend bool operator==(const Sentence& a, const Sentence& b);
+    template <Says May = MaySay> [[nodiscard]] std::string text(const Wording& word = {}) const
+    {
+        return wholeText(word);
+    }
+    template <Says May = MaySay> [[nodiscard]] std::vector<SentencePiece> pieces(const Wording& word = {}) const
+    {
+        return allPieces(word);
+    }
 
 private:
+    friend struct Error; // its words are gated likewise
+    [[nodiscard]] std::string wholeText(const Wording& word) const;
+    [[nodiscard]] std::vector<SentencePiece> allPieces(const Wording& word) const;
+
     std::string_view m_english; // of the program: it outlives all
     std::vector<SentenceArgument> m_arguments;
 };
@@ -112,8 +126,6 @@ struct SentenceArgument {
     std::optional<EventIndex> link = {}; ///< the event that a click on it goes to
     std::string line = {}; ///< the line of code that a click on it selects, by its label
     Sentence sentence = {};
-
-    friend bool operator==(const SentenceArgument&, const SentenceArgument&) = default;
 };
 
 [[nodiscard]] SentenceArgument asBytes(std::int64_t bytes);
@@ -168,11 +180,5 @@ template <class... Arguments>
 
 /// What the moment after an event is called: "event 41,207", "before the first event".
 [[nodiscard]] Sentence nameOf(EventIndex event);
-
-/// Several sentences, with a blank between them.
-[[nodiscard]] std::vector<SentencePiece> piecesOf(
-    std::span<const Sentence> sentences, const Wording& word = {});
-
-[[nodiscard]] std::string plainText(std::span<const SentencePiece> pieces);
 
 } // namespace strata::model

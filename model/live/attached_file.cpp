@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/live/attached_file.h"
 
+#include "model/base/words.h"
 #include "model/wire/chunk.h"
 #include "model/wire/info.h"
 #include "model/wire/tables.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/save.h"
 
+#include "model/base/words.h"
 #include "model/chunks/chunk_kinds.h"
 #include "model/digest/digest_rows.h"
 #include "model/session/output_file.h"

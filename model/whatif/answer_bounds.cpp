@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/answer_bounds.h"
 
+#include "model/whatif/lacks.h"
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -75,27 +77,27 @@ constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0
 constexpr double kUnclearBelow = 0.4;
 
 /// Which call of several keeps what.
-Sentence whyUnclear(const RunEdits& edits)
+Reason whyUnclear(const RunEdits& edits)
 {
     if (edits.gpus > 1)
-        return say("bounds alone: modules of that path are called more than once before a backward, and no "
+        return boundsAlone(say("modules of that path are called more than once before a backward, and no "
                    "step on several GPUs is seen deeply: which call keeps what the program itself tells, "
                    "--confirm -- COMMAND, or strata dryrun --devices %1 --change",
-            edits.gpus);
-    return say("bounds alone: modules of that path are called more than once before a backward, and no deep "
-               "step tells which call keeps what (strata record --deep-step 3)");
+            edits.gpus));
+    return boundsAlone(say("modules of that path are called more than once before a backward, and no deep "
+               "step tells which call keeps what (strata record --deep-step 3)"));
 }
 
-Sentence whyGuessed(const RunEdits& edits)
+Reason whyGuessed(const RunEdits& edits)
 {
     if (edits.gpus > 1)
-        return say(
-            "an estimate: who keeps what is guessed by modules and by when blocks go, since no step on "
+        return anEstimate(say(
+            "who keeps what is guessed by modules and by when blocks go, since no step on "
             "several GPUs is seen deeply: the program itself tells it, --confirm -- COMMAND, or strata "
             "dryrun --devices %1 --change",
-            edits.gpus);
-    return say("an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
-               "deep step (strata record --deep-step 3) tells it");
+            edits.gpus));
+    return anEstimate(say("who keeps what is guessed by modules and by when blocks go; a recording with a "
+               "deep step (strata record --deep-step 3) tells it"));
 }
 
 /// The same of one that a deep step tells, too.
@@ -136,7 +138,7 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
     if (prediction.reason.empty())
         prediction.reason = edits.isGuessed
             ? whyGuessed(edits)
-            : say("an estimate: it goes by what the deep step tells of one step");
+            : anEstimate(say("it goes by what the deep step tells of one step"));
 }
 
 /// That share of both bounds of a figure more, or so many bytes.
@@ -163,7 +165,7 @@ void weighOffload(Prediction& prediction, const RunEdits& edits)
     leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kOffloadOff, 0);
     leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kOffloadReservedOff, kSegmentBytes);
     if (prediction.reason.empty())
-        prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+        prediction.reason = anEstimate(say("it goes by what the deep step tells of one step"));
 }
 
 /// Adds what ranks did to an answer.
@@ -209,7 +211,7 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
         widenPeak(&PeakFigures::allocatedBytesPeak, kFreedBelow, kFreedAbove, 0);
         widenPeak(&PeakFigures::reservedBytesPeak, kFreedReserved, kFreedReserved, kSegmentBytes);
         if (prediction.reason.empty())
-            prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+            prediction.reason = anEstimate(say("it goes by what the deep step tells of one step"));
     }
     if (!rewrites.removed)
         return;
@@ -226,14 +228,14 @@ void weighLines(Prediction& prediction, const Rewrites& rewrites)
     widenPeak(&PeakFigures::allocatedBytesPeak, kRemovedOff, kRemovedOff, kTailBytes);
     widenPeak(&PeakFigures::reservedBytesPeak, kRemovedOff, kRemovedOff, kSegmentBytes);
     if (removed.olderBytes > 0)
-        prediction.reason = say("an estimate: memory older than the recording stands as it was, though those "
-                                "lines may have asked for some of it");
+        prediction.reason = anEstimate(say("memory older than the recording stands as it was, though those "
+                                "lines may have asked for some of it"));
     if (prediction.reason.empty() && removed.mayBeOfBackward)
-        prediction.reason = say("an estimate: what backward asks for on account of those lines, if it does, "
-                                "has no line and stays");
+        prediction.reason = anEstimate(say("what backward asks for on account of those lines, if it does, "
+                                "has no line and stays"));
     if (prediction.reason.empty())
         prediction.reason
-            = say("an estimate: without those lines the program is taken to ask for the rest as it did");
+            = anEstimate(say("without those lines the program is taken to ask for the rest as it did"));
 }
 
 /// What the place of zero_grad() leaves open, as shares of the answer: measured with the families of
@@ -251,7 +253,7 @@ void weighGradients(Prediction& prediction, const RunEdits& edits)
     leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, kZeroGradOff, kTailBytes);
     leaveRoom(prediction, &PeakFigures::reservedBytesPeak, kZeroGradOff, kSegmentBytes);
     if (prediction.reason.empty())
-        prediction.reason = say("an estimate: gradients are taken to go where zero_grad() would stand");
+        prediction.reason = anEstimate(say("gradients are taken to go where zero_grad() would stand"));
 }
 
 /// A program may leave something for good in each micro-step, or once for all of them.
@@ -267,9 +269,9 @@ void weighGrowth(Prediction& prediction, const Rewrites& rewrites)
     if (more.requestedBytes <= prediction.most.requestedBytesPeak / kLittle)
         return;
     prediction.predicted.reset();
-    prediction.reason = say("bounds alone: each step leaves %1 for good, and nothing tells whether each "
+    prediction.reason = boundsAlone(say("each step leaves %1 for good, and nothing tells whether each "
                             "micro-step does, or all of them once",
-        asBytes(rewrites.accumulation->growth().requestedBytes));
+        asBytes(rewrites.accumulation->growth().requestedBytes)));
 }
 
 /// Adds what micro-steps did to an answer.
@@ -281,7 +283,7 @@ void weighAccumulation(Prediction& prediction, const Rewrites& rewrites)
     if (isOfRecordedSizes) // else that left room for both
         widen(prediction, kReservedOff);
     if (prediction.reason.empty())
-        prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
+        prediction.reason = anEstimate(say("each micro-step is taken to do as the recorded one does"));
     weighGrowth(prediction, rewrites);
 }
 
@@ -295,11 +297,11 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
     if (!sizes.flag.empty())
         prediction.reason = prediction.predicted ? sizes.flag
             : sizes.differs && isBeyond
-            ? say("bounds alone: %1; a recording beyond what is asked for tells more", sizes.flag)
-            : say("bounds alone: %1", sizes.flag);
+            ? boundsAlone(say("%1; a recording beyond what is asked for tells more", sizes.flag))
+            : boundsAlone(sizes.flag);
     else if (prediction.reason.empty())
         prediction.reason
-            = say("an estimate: no recording has those sizes, for which libraries may take other algorithms");
+            = anEstimate(say("no recording has those sizes, for which libraries may take other algorithms"));
 }
 
 void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes)
@@ -317,11 +319,11 @@ void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSiz
     if (!told)
         prediction.reason = sizes.flag;
     else if (prediction.predicted)
-        prediction.reason = say("an estimate: it goes by what blocks are for; a second recording with "
-                                "another batch (--with FILE2) tells each size");
+        prediction.reason = anEstimate(say("it goes by what blocks are for; a second recording with "
+                                "another batch (%1) tells each size", Sentence(kOtherRecording)));
     else
-        prediction.reason = say("bounds alone: what blocks are for does not tell how all of them change; a "
-                                "second recording with another batch (--with FILE2) tells each size");
+        prediction.reason = boundsAlone(say("what blocks are for does not tell how all of them change; a "
+                                "second recording with another batch (%1) tells each size", Sentence(kOtherRecording)));
 }
 
 void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)

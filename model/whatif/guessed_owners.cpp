@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/step_ends.h"
 #include "model/trace/roles.h"
+#include "model/whatif/lacks.h"
 
 #include <algorithm>
 #include <map>
@@ -280,9 +281,10 @@ Result<GuessedStep> guessStepOwners(
     if (!guess.find(choices)) {
         const auto gpus = static_cast<std::int64_t>(trace.recording().devices.size());
         return fail(Error::Kind::Refused, say("no module of that path asks for anything in its forward"),
-            gpus > 1 ? say("paths are those of strata ledger --by module, as path:blocks.**; classes the "
-                           "program itself tells: --confirm -- COMMAND, or strata dryrun --devices %1 --change",
-                           gpus)
+            gpus > 1 ? hintToRun(say("paths are those of strata ledger --by module, as path:blocks.**; classes "
+                                     "the program itself tells: --confirm -- COMMAND, or strata dryrun "
+                                     "--devices %1 --change",
+                           gpus))
                      : say("paths are those of strata ledger --by module, as path:blocks.**; classes are known "
                            "of a deep step alone: strata record --deep-step 3 -- COMMAND"));
     }

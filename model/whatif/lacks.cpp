@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/lacks.h"
 
+#include <utility>
+
 namespace strata::model {
 
-Sentence hintFor(Lacks lacks)
+namespace {
+
+Sentence sentenceFor(Lacks lacks)
 {
     switch (lacks) {
     case Lacks::Nothing:
@@ -31,20 +35,40 @@ Sentence hintFor(Lacks lacks)
     return {};
 }
 
+} // namespace
+
+Hint hintFor(Lacks lacks)
+{
+    Hint hint = sentenceFor(lacks);
+    hint.lacks = lacks;
+    if (lacks == Lacks::Confirmation || lacks == Lacks::Program)
+        hint.besidesRunning.emplace();
+    return hint;
+}
+
+Hint hintToRun(Sentence said, Sentence besides)
+{
+    Hint hint = std::move(said);
+    hint.besidesRunning = std::move(besides);
+    return hint;
+}
+
+Hint hintToConfirm()
+{
+    return hintToRun(say("run the program itself, with --confirm -- COMMAND"));
+}
+
+Hint hintToConfirmOr(Sentence besides)
+{
+    Sentence said = say("%1; or run the program itself, with --confirm -- COMMAND", besides);
+    return hintToRun(std::move(said), std::move(besides));
+}
+
 Sentence hintToWriteByHand()
 {
     return say(
         "nobody makes that change in a program of C++ from outside: write it there by hand, and record "
         "that");
-}
-
-Lacks lacksOf(const Error& error)
-{
-    for (const Lacks lacks : { Lacks::BatchItems, Lacks::OtherRecording, Lacks::SequenceLength,
-             Lacks::OtherLength, Lacks::Capacity, Lacks::Confirmation, Lacks::Program, Lacks::Calls })
-        if (error.hint == hintFor(lacks))
-            return lacks;
-    return Lacks::Nothing;
 }
 
 } // namespace strata::model

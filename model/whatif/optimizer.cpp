@@ -252,31 +252,31 @@ private:
         const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
         if (isOnHost())
             m_rewrite.m_reason
-                = say("an estimate: all that the recorded optimizer asked for counts as lying on the host");
+                = anEstimate(say("all that the recorded optimizer asked for counts as lying on the host"));
         else if (const auto version = TorchVersion::parse(templates); version && *version != recorded)
             m_rewrite.m_reason = package.empty()
-                ? say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
-                    version->text(), recorded.text())
-                : say("an estimate: the optimizer does as that of %1 with PyTorch %2, where %3 was recorded",
-                    package, version->text(), recorded.text());
+                ? anEstimate(say("optimizers do as those of PyTorch %1, where %2 was recorded",
+                    version->text(), recorded.text()))
+                : anEstimate(say("the optimizer does as that of %1 with PyTorch %2, where %3 was recorded",
+                    package, version->text(), recorded.text()));
         else if (unknown != m_matches.end())
             m_rewrite.m_reason
-                = say("an estimate: %1, which was recorded, does not do what is known of it; all "
+                = anEstimate(say("%1, which was recorded, does not do what is known of it; all "
                       "that was asked for in its steps counts as its own",
-                    all()[static_cast<std::size_t>(unknown - m_matches.begin())].name);
+                    all()[static_cast<std::size_t>(unknown - m_matches.begin())].name));
         else if (m_groupsOpen && m_decayOpen)
             m_rewrite.m_reason
-                = say("an estimate: the recording tells neither in which groups parameters are, "
-                      "nor whether a weight decay was given");
+                = anEstimate(say("the recording tells neither in which groups parameters are, "
+                      "nor whether a weight decay was given"));
         else if (m_groupsOpen)
             m_rewrite.m_reason
-                = say("an estimate: the recording does not tell in which groups parameters are");
+                = anEstimate(say("the recording does not tell in which groups parameters are"));
         else if (m_decayOpen)
             m_rewrite.m_reason
-                = say("an estimate: the recording does not tell whether a weight decay was given");
+                = anEstimate(say("the recording does not tell whether a weight decay was given"));
         else
-            m_rewrite.m_reason = say("an estimate: it goes by what the optimizer of %1 asks for",
-                package.empty() ? "PyTorch " + templates : package);
+            m_rewrite.m_reason = anEstimate(say("it goes by what the optimizer of %1 asks for",
+                package.empty() ? "PyTorch " + templates : package));
     }
 
     std::optional<OptimizerChoice> m_choice;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/reason.h"
 #include "model/base/result.h"
-#include "model/base/sentence.h"
 #include "model/whatif/optimizer_template.h"
 #include "model/whatif/program_run.h"
 #include "model/whatif/put_optimizers.h"
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] const Sum& taken() const { return m_taken; } ///< away
     [[nodiscard]] const Sum& zeroed() const { return m_letGo; } ///< gradients, as they come
     [[nodiscard]] const Sum& put() const { return m_put; } ///< in, in the likeliest way
-    [[nodiscard]] const Sentence& reason() const { return m_reason; } ///< why it is an estimate
+    [[nodiscard]] const Reason& reason() const { return m_reason; } ///< why it is an estimate
 
 private:
     /// Events of an optimizer that come before a recorded event.
@@ -76,7 +76,7 @@ private:
     std::vector<std::string> m_names; // classes of those that are put
     bool m_changesNothing = false;
     Sum m_taken, m_put, m_letGo;
-    Sentence m_reason;
+    Reason m_reason;
 };
 
 } // namespace strata::model

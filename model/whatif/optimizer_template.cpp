@@ -2,6 +2,7 @@
 #include "model/whatif/optimizer_template.h"
 
 #include "model/base/spelling.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/optimizers_json.h"
 
 #include <algorithm>
@@ -186,9 +187,9 @@ Failure refusePaged(std::string_view name, std::string_view package)
             "allocator: "
             "how much of it is on the card at a time no recording tells",
             name, package),
-        say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND, which counts what the "
-            "allocator has, and nothing of managed memory",
-            name));
+        hintToRun(say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND, which counts "
+                      "what the allocator has, and nothing of managed memory",
+            name)));
 }
 
 /// Elements of a large parameter; none: it is no such number.
@@ -298,13 +299,13 @@ Failure OptimizerTemplates::refuse(const Untold& untold) const
         return fail(Error::Kind::Refused,
             say("LBFGS calls the program's forward and backward within its step: no template tells what that "
                 "asks for"),
-            say("run the program with it: strata dryrun --change optimizer=LBFGS -- COMMAND"));
+            hintToRun(say("run the program with it: strata dryrun --change optimizer=LBFGS -- COMMAND")));
     return fail(Error::Kind::Refused,
         say("what %1 asks for goes by more than the sizes of parameters, which are all that is told of them",
             untold.name),
-        say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND; known from sizes alone "
-            "are %2",
-            untold.name, names()));
+        hintToRun(say("run the program with it: strata dryrun --change optimizer=%1 -- COMMAND; known from "
+                      "sizes alone are %2",
+            untold.name, names())));
 }
 
 const OptimizerTemplate* OptimizerTemplates::variant(const Class& known, Options given) const

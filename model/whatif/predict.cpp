@@ -254,9 +254,9 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
         weighRoles(prediction, scenario, *sizes);
     weighRewrites(prediction, scenario, *rewrites);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
-        prediction.reason = say("%1; a program that pads to a multiple of %2, as all recordings have it, "
-                                "needs more",
-            prediction.reason, asCount(padding));
+        prediction.reason.why = say("%1; a program that pads to a multiple of %2, as all recordings have it, "
+                                    "needs more",
+            prediction.reason.why, asCount(padding));
     return prediction;
 }
 
@@ -305,7 +305,7 @@ Result<Prediction> predictItself(
         return Failure(came.error());
     takeReplay(prediction, *came);
     if (unchanged && !run.report->exact())
-        prediction.reason = say("an estimate: %1", run.report->reason());
+        prediction.reason = anEstimate(run.report->reason());
     return prediction;
 }
 
@@ -317,8 +317,8 @@ Result<void> toldByRecordings(const Recording& recording, const Scenario& scenar
         return {};
     const bool isCpp = isCppProgram(recording);
     const bool isByCalls = isCpp || std::ranges::any_of(scenario.changes, &Change::isToldByCallsAlone);
-    const Sentence hint = hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation);
-    const auto refuse = [](Sentence what, Sentence toDo) {
+    const Hint hint = hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation);
+    const auto refuse = [](Sentence what, Hint toDo) {
         return fail(Error::Kind::Refused, std::move(what), std::move(toDo));
     };
     if (changes(scenario, Change::Kind::Type)) // calls of C++ tell of no modules, whose inputs are cast

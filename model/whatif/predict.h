@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/progress.h"
+#include "model/base/reason.h"
 #include "model/base/result.h"
 #include "model/whatif/batch.h"
 #include "model/whatif/last_uses.h"
@@ -21,7 +22,7 @@ struct Prediction {
     std::optional<PeakFigures> predicted; ///< none: only bounds are known
     PeakFigures least, most; ///< between which it lies: all that is not decided one way, or the other
     bool exact = false; ///< to the byte, as far as the replay is: nothing was guessed
-    Sentence reason; ///< why not; empty if it is
+    Reason reason; ///< why not; empty if it is
     WhatIfEvidence evidence = WhatIfEvidence::Replay;
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items, where a change is of the batch
     std::optional<std::int64_t> sequenceBefore, sequenceAfter; ///< lengths, where one is of sequences

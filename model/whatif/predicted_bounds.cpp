@@ -141,11 +141,11 @@ void weighTold(
     const Sentence why = say("the recording is itself a prediction of strata whatif");
     if (!hadPoint && prediction.predicted) {
         prediction.predicted.reset();
-        prediction.reason = say("bounds alone: %1, of which there were bounds alone", why);
+        prediction.reason = boundsAlone(say("%1, of which there were bounds alone", why));
+    } else if (!prediction.reason.empty()) {
+        prediction.reason.why = say("%1; %2", prediction.reason.why, why);
     } else {
-        prediction.reason = !prediction.reason.empty() ? say("%1; %2", prediction.reason, why)
-            : prediction.predicted                     ? say("an estimate: %1", why)
-                                                       : say("bounds alone: %1", why);
+        prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);
     }
 }
 

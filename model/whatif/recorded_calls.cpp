@@ -157,8 +157,7 @@ private:
 
     static tl::unexpected<Error> refuse(Sentence what)
     {
-        return fail(
-            Error::Kind::Refused, std::move(what), say("run the program itself, with --confirm -- COMMAND"));
+        return fail(Error::Kind::Refused, std::move(what), hintToConfirm());
     }
     [[nodiscard]] std::string text(StringId id) const
     {
@@ -429,13 +428,14 @@ Result<const CallList*> callListOf(const DeviceTrace& trace)
     if (!found)
         return fail(Error::Kind::Refused, say("the recording has no calls that could be made again"),
             hintForDeepStep(trace,
-                say("record the program with strata record --deep-step 3, or run it, with --confirm -- "
-                    "COMMAND")));
+                hintToRun(say("record the program with strata record --deep-step 3, or run it, with "
+                              "--confirm -- COMMAND"),
+                    say("record the program with strata record --deep-step 3"))));
     if (found->unusable.valid())
         return fail(Error::Kind::Refused,
             say("the calls of its deep step cannot be made again: %1",
                 verbatim(std::string(trace.recording().strings[found->unusable]))),
-            say("run the program itself, with --confirm -- COMMAND"));
+            hintToConfirm());
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include "model/analysis/training/step_ends.h"
 #include "model/whatif/checkpoint_inputs.h"
 #include "model/whatif/common_part.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/recompute_cost.h"
 #include "model/whatif/step_edits.h"
 
@@ -162,7 +163,8 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
             say("the checkpoints of the program are reentrant ones, of which the deep step does not tell "
                 "what "
                 "stays without them"),
-            say("record the program with use_reentrant=False, or ask it itself: --confirm -- COMMAND"));
+            hintToRun(
+                say("record the program with use_reentrant=False, or ask it itself: --confirm -- COMMAND")));
     StepEdits edits;
     const std::vector<ForwardAgain> forwards = forwardsAgain(trace, step->owners);
     const NodeEnds nodes(trace, *step->deep);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/progress.h"
+#include "model/base/reason.h"
 #include "model/base/result.h"
 #include "model/base/sentence.h"
 #include "model/replay/replayed_events.h"
@@ -21,7 +22,7 @@ struct ReplayedRun {
     std::optional<EventIndex> outOfMemoryEvent;
     bool mayRunOutOfMemory = false; ///< some run that its bounds are made of does, and it does not
     bool exact = false;
-    Sentence reason; ///< why it is not; empty if it is
+    Reason reason; ///< why it is not; empty if it is
 };
 
 /// What the allocator does in a replay, up to the first request that is refused with the capacity.

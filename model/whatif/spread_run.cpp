@@ -16,12 +16,12 @@ namespace {
 constexpr TorchVersion kRead{ 2, 15 }; ///< whose sources the rules are of
 
 /// "fully_shard", ...
-Sentence estimateBy(std::string_view what, const TorchVersion& recorded)
+Reason estimateBy(std::string_view what, const TorchVersion& recorded)
 {
     if (recorded == kRead)
-        return say("an estimate: it goes by what %1 of PyTorch %2 asks for", what, kRead.text());
-    return say("an estimate: it goes by what %1 of PyTorch %2 asks for, where %3 was recorded", what,
-        kRead.text(), recorded.text());
+        return anEstimate(say("it goes by what %1 of PyTorch %2 asks for", what, kRead.text()));
+    return anEstimate(say("it goes by what %1 of PyTorch %2 asks for, where %3 was recorded", what,
+        kRead.text(), recorded.text()));
 }
 
 constexpr double kByRolesOff = 0.01, kByDeepStepOff = 0.02;

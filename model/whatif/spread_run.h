@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/reason.h"
 #include "model/base/result.h"
-#include "model/base/sentence.h"
 #include "model/whatif/run_edits.h"
 #include "model/whatif/scenario.h"
 #include "model/whatif/sharding.h"
@@ -15,7 +15,7 @@ struct SpreadRun {
     RunEdits edits;
     ShardOf shardOf; ///< none: all of it
     WhatIfEvidence evidence = WhatIfEvidence::Roles;
-    Sentence reason; ///< why it is an estimate
+    Reason reason; ///< why it is an estimate
     /// How far an answer may be off: a share of it, measured in the families of
     /// tests/truth/tests/test_whatif_ranks.py that rules are made by, and rounded up.
     double off = 0;

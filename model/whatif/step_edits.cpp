@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/deep_check.h"
 #include "model/whatif/aligned_steps.h"
+#include "model/whatif/lacks.h"
 
 #include <algorithm>
 #include <utility>
@@ -109,14 +110,14 @@ Result<RunEdits> orRefused(RunEdits edits)
     return edits;
 }
 
-Sentence hintForDeepStep(const DeviceTrace& trace, Sentence ofOneGpu)
+Hint hintForDeepStep(const DeviceTrace& trace, Hint ofOneGpu)
 {
     const auto gpus = static_cast<std::int64_t>(trace.recording().devices.size());
     return gpus < 2
         ? std::move(ofOneGpu)
-        : say("what a step on several GPUs comes to, the program itself tells: --confirm -- COMMAND, or "
-              "strata dryrun --devices %1 --change",
-            gpus);
+        : hintToRun(say("what a step on several GPUs comes to, the program itself tells: --confirm -- "
+                        "COMMAND, or strata dryrun --devices %1 --change",
+              gpus));
 }
 
 Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)

@@ -56,7 +56,7 @@ struct StepEdits {
 
 /// What to do where a deep step would tell more: `ofOneGpu`, unless the recording is of several GPUs, where
 /// no step is seen deeply.
-[[nodiscard]] Sentence hintForDeepStep(const DeviceTrace& trace, Sentence ofOneGpu);
+[[nodiscard]] Hint hintForDeepStep(const DeviceTrace& trace, Hint ofOneGpu);
 
 /// The deep step of this device that is to be used. Refused: there is none, or it says why it is not.
 [[nodiscard]] Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace);

@@ -10,6 +10,7 @@
 #include "model/trace/deep_step.h"
 #include "model/trace/work.h"
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/rewrites.h"
@@ -228,7 +229,8 @@ private:
         const auto ns = lineThroughTimes(std::move(told), *items);
         if (!ns)
             return unknown(say("how long it takes with another batch, a second recording with kernels tells "
-                               "(--with FILE2)"));
+                               "(%1)",
+                Sentence(kOtherRecording)));
         m_perStep = static_cast<double>(*ns) / static_cast<double>(std::max<std::int64_t>(m_ns, 1));
         m_ns = *ns;
         return true;

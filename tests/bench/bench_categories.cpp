@@ -5,6 +5,7 @@
 #include "model/analysis/training/ledger.h"
 #include "model/analysis/training/module_ledger.h"
 #include "model/analysis/training/spikes.h"
+#include "model/base/words.h"
 #include "model/digest/out_of_memory.h"
 #include "model/session/session.h"
 

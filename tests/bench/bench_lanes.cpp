@@ -9,6 +9,7 @@
 // zoom from all of it to a microsecond. --bars: exit 1 if a frame takes more than 16 ms at the 99th
 // percentile, a search more than 200 ms, or pointing more than 5 ms. --cpu: the time of
 // the processor alone, where other programs run beside it.
+#include "model/base/words.h"
 #include "tests/bench/cpu_time.h"
 #include "views/widgets/timeline/lanes_view.h"
 

@@ -3,6 +3,7 @@
 // same file, which is what the bars of the project are stated in.
 //
 // usage: bench_load [--no-python] [--repeat N] FILE...
+#include "model/base/words.h"
 #include "model/readers/reader.h"
 
 #include <array>

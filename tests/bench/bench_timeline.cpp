@@ -5,6 +5,7 @@
 //     bench_timeline EVENTS        one of another length
 //     bench_timeline FILE          a recording
 #include "model/analysis/search.h"
+#include "model/base/words.h"
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"

@@ -3,6 +3,7 @@
 //
 //     bench_training FILE [EVENTS]     one step of a recording, again and again (6 million events)
 #include "model/analysis/training/training_steps.h"
+#include "model/base/words.h"
 #include "model/session/session.h"
 #include "model/trace/roles.h"
 #include "tests/bench/cpu_time.h"

@@ -3,6 +3,7 @@
 // recorded one to eight times as many, at a first look and with their bounds, and one for each setting of the
 // allocator that is worth trying.
 #include "model/analysis/settings_advice.h"
+#include "model/base/words.h"
 #include "model/session/opener.h"
 #include "model/timeline/clock.h"
 #include "model/whatif/predict.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a pickle: the opcode loop, the heap and the sniffing before them must refuse or read, nothing
 // else.
+#include "model/base/words.h"
 #include "model/readers/reader.h"
 
 #include <cstddef>

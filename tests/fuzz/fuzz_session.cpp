@@ -11,6 +11,7 @@
 #include "model/analysis/work/outside_memory.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
+#include "model/base/words.h"
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
 #include "model/readers/reader.h"

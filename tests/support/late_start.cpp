@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/late_start.h"
 
+#include "model/base/words.h"
 #include "model/session/session.h"
 #include "model/trace/allocator_calls.h"
 #include "model/wire/info.h"

@@ -3,6 +3,7 @@
 
 #include "model/analysis/summary.h"
 #include "model/analysis/verdict.h"
+#include "model/base/words.h"
 #include "model/session/opener.h"
 
 #include <fmt/format.h>
@@ -62,8 +63,8 @@ inline std::string summaryText(const model::Recording& recording, const model::D
             finding.count, finding.cause.text());
     if (summary.needs)
         text += fmt::format("needs {} {}: {}\n", summary.needs->bytes, summary.needs->atLeast,
-            model::verdictText(summary.needs->line));
-    return text + model::verdictText(summary.verdict) + "\n";
+            model::textOf(summary.needs->line));
+    return text + model::textOf(summary.verdict) + "\n";
 }
 
 /// From its events.

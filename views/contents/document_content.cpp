@@ -440,13 +440,13 @@ Notice DocumentContent::failure(const DocumentPane& pane)
     if (LivePlace::isLive(path))
         return { .kind = Notice::Kind::Error,
             .what = tr("%1: %2").arg(LivePlace::target(path), text::said(error.what)),
-            .hint = text::said(error.hint) };
+            .hint = text::said(error.hint.said) };
     const QString where = error.where.empty() ? path : text::utf8(error.where);
     if (!QFileInfo::exists(path))
         m_context.recent.remove(QFileInfo(path).absoluteFilePath());
     return { .kind = Notice::Kind::Error,
         .what = tr("%1: %2").arg(QFileInfo(where).fileName(), text::said(error.what)),
-        .hint = text::said(error.hint),
+        .hint = text::said(error.hint.said),
         .toolTip = where };
 }
 

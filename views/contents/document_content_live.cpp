@@ -76,7 +76,7 @@ QList<Notice> DocumentContent::liveNotices(DocumentPane& pane)
         all.append({ .kind = Notice::Kind::Warning,
             .what = tr("%1 cannot be followed any more: %2")
                         .arg(live->name(), text::said(error ? error->what : live->status().why)),
-            .hint = error ? text::said(error->hint) : tr("All that came is here, and can be saved.") });
+            .hint = error ? text::said(error->hint.said) : tr("All that came is here, and can be saved.") });
     }
     for (const model::DeviceTrace& trace : live->latest()->devices()) {
         const auto& failed = trace.outOfMemories();

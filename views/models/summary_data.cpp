@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/summary_data.h"
 
-#include "model/analysis/verdict.h"
+#include "model/analysis/summary.h"
 #include "model/base/wrap.h"
 #include "views/models/document.h"
 #include "views/models/group_colours.h"
@@ -39,8 +39,9 @@ auto figuresOf(const model::DeviceSummary& s)
 {
     return std::tuple(figuresOf(s.totals), s.waste.rounding, s.waste.freeInSegments, s.waste.pendingFree,
         s.peak.event, s.peak.requestedBytes, s.peak.blocks, s.peak.beforeTraceBytes, s.peakTimeNs,
-        s.firstTimeNs, s.latestTimeNs, s.capacity, s.peakUse, model::verdictText(s.verdict),
-        s.needs ? model::verdictText(s.needs->line) : std::string(), s.outOfMemory.size());
+        s.firstTimeNs, s.latestTimeNs, s.capacity, s.peakUse, s.breaches, s.olderEventsGone,
+        s.driver, s.needs ? std::optional(std::pair(s.needs->bytes, s.needs->atLeast)) : std::nullopt,
+        s.outOfMemory.size());
 }
 
 auto figuresOf(const model::Recording& r)
@@ -120,8 +121,7 @@ bool sameFigures(const SummaryData& a, const SummaryData& b)
             return false;
     }
     return std::ranges::equal(a.findings, b.findings, [](const model::Finding& f, const model::Finding& g) {
-        return std::tie(f.check, f.event, f.bytes, f.count, f.cause)
-            == std::tie(g.check, g.event, g.bytes, g.count, g.cause);
+        return std::tie(f.check, f.event, f.bytes, f.count) == std::tie(g.check, g.event, g.bytes, g.count);
     });
 }
 

@@ -96,7 +96,7 @@ void AddedMemoryLine::refresh()
         m_what->setText(tr("<b>%1 is not added:</b> %2")
                             .arg(QFileInfo(text::utf8(error.where)).fileName().toHtmlEscaped(),
                                 text::said(error.what).toHtmlEscaped()));
-        m_more->setText(text::said(error.hint).toHtmlEscaped());
+        m_more->setText(text::said(error.hint.said).toHtmlEscaped());
         m_button->setText(tr("Close"));
         m_button->setToolTip(tr("Close this message"));
     } else if (m_adder.added()) {

@@ -235,7 +235,8 @@ void LedgerPanel::addAmount(QVBoxLayout& layout, const LedgerData& shown)
 /// Each with a sign and the way to the blocks that it is about.
 void LedgerPanel::addSurprises(QVBoxLayout& layout, const LedgerData& shown)
 {
-    for (const model::Sentence& surprise : shown.ledger.surprises) {
+    for (const model::LedgerSurprise& surprise : shown.ledger.surprises) {
+        const QString said = text::said(surprise.said);
         auto* line = new QHBoxLayout;
         line->setSpacing(kGrid);
         auto* mark = new QLabel;
@@ -243,17 +244,14 @@ void LedgerPanel::addSurprises(QVBoxLayout& layout, const LedgerData& shown)
             iconPixmap(QStringLiteral("warning"), m_palette[Role::Warning], kMark, devicePixelRatioF()));
         mark->setAccessibleName(tr("Surprise"));
         line->addWidget(mark, 0, Qt::AlignTop);
-        line->addWidget(textLabel(text::said(surprise) + QLatin1Char('.')), 1);
-        const auto about = std::ranges::find(shown.ledger.rows, surprise, &model::LedgerRow::note);
-        if (about != shown.ledger.rows.end()) {
-            QPushButton* link = linkButton(tr("Show the blocks"));
-            link->setAccessibleName(tr("Show the blocks: %1").arg(text::said(surprise)));
-            connect(link, &QPushButton::clicked, this,
-                [this, category = about->category, event = shown.ledger.event] {
-                    Q_EMIT categoryChosen(category, event);
-                });
-            line->addWidget(link, 0, Qt::AlignTop);
-        }
+        line->addWidget(textLabel(said + QLatin1Char('.')), 1);
+        QPushButton* link = linkButton(tr("Show the blocks"));
+        link->setAccessibleName(tr("Show the blocks: %1").arg(said));
+        connect(link, &QPushButton::clicked, this,
+            [this, category = surprise.category, event = shown.ledger.event] {
+                Q_EMIT categoryChosen(category, event);
+            });
+        line->addWidget(link, 0, Qt::AlignTop);
         layout.addLayout(line);
     }
 }
@@ -418,8 +416,8 @@ QString LedgerPanel::copyText() const
     const auto& shown = m_source.data();
     if (!shown)
         return {};
-    for (const model::Sentence& surprise : shown->ledger.surprises)
-        all += text::said(surprise) + QLatin1Char('.');
+    for (const model::LedgerSurprise& surprise : shown->ledger.surprises)
+        all += text::said(surprise.said) + QLatin1Char('.');
     if (m_source.byModule())
         for (const model::ModuleRow& row : shown->modules)
             all += QStringLiteral("%1\t%2").arg(text::utf8(row.path), text::bytes(row.total.bytes));
@@ -458,7 +456,7 @@ bool LedgerPanel::writeCsv(QIODevice& out) const
             if (row) {
                 all += fmt::format(",{},{},{},{},", row->blocks, row->recordedBytes,
                     ratio(row->bytesPerParameter), ratio(row->expectedBytesPerParameter));
-                appendCsvField(all, row->note.text());
+                appendCsvField(all, text::english(row->note));
             } else {
                 all += ",,,,,";
             }

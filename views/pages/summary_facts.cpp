@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
+#include "model/base/words.h"
 #include "model/base/wrap.h"
 #include "model/session/simulation.h"
 #include "views/style/rich_text.h"

@@ -69,7 +69,7 @@ void WhatIfChoiceCard::showChange()
     if (m_value->count() == 0)
         setNote(m_why);
     else
-        setNote(asked || m_value->currentText().isEmpty() ? QString() : text::said(asked.error().hint));
+        setNote(asked || m_value->currentText().isEmpty() ? QString() : text::said(asked.error().hint.said));
 }
 
 void WhatIfChoiceCard::addTo(model::Scenario& scenario) const

@@ -128,7 +128,7 @@ void WhatIfRanksCard::change()
     }
     m_text = text.toStdString();
     const auto asked = model::Change::parse(m_text);
-    setNote(asked ? QString() : text::said(asked.error().hint));
+    setNote(asked ? QString() : text::said(asked.error().hint.said));
     touched();
 }
 

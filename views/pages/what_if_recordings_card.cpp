@@ -126,7 +126,7 @@ QWidget* WhatIfRecordingsCard::rowOf(std::size_t place)
     column->addLayout(line);
     if (other.refusal)
         column->addWidget(captionLabel(
-            tr("Not taken: %1. %2").arg(text::said(other.refusal->what), text::said(other.refusal->hint))));
+            tr("Not taken: %1. %2").arg(text::said(other.refusal->what), text::said(other.refusal->hint.said))));
     else if (!other.run)
         column->addWidget(captionLabel(tr("Being read…")));
     connect(remove, &QPushButton::clicked, this, [this, place] { whatIf().removeOther(place); });

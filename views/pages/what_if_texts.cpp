@@ -28,15 +28,11 @@ QString strongAmount(std::int64_t bytes)
     return text::strong(text::bytes(bytes));
 }
 
-/// How sure it is, which stands in front of it already, is not said again, and what the command line has
-/// options for is named as this page has it.
+/// What the command line has an option for is named as this page has it.
 QString whatIfSentence(const model::Sentence& what)
 {
-    QString words = text::said(what);
-    for (const QString& sure : { WhatIfText::tr("an estimate: "), WhatIfText::tr("bounds alone: ") })
-        if (words.startsWith(sure))
-            words.remove(0, sure.size());
-    words.replace(QLatin1String("--with FILE2"), WhatIfText::tr("Other recordings at the left"));
+    QString words
+        = text::said(what, model::kOtherRecording, WhatIfText::tr("Other recordings at the left"));
     words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
@@ -170,7 +166,7 @@ QString refusalText(const WhatIfAnswer& answer)
     const model::Error& error = answer.prediction.error();
     const QString what = WhatIfText::tr("%1 %2.").arg(
         text::strong(WhatIfText::tr("No answer:")), text::said(error.what).toHtmlEscaped());
-    const model::Lacks lacks = model::lacksOf(error);
+    const model::Lacks lacks = error.hint.lacks;
     if ((lacks == model::Lacks::Confirmation || lacks == model::Lacks::Calls)
         && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
         return what + QLatin1Char(' ')
@@ -182,7 +178,7 @@ QString refusalText(const WhatIfAnswer& answer)
 
 QString whatIfHint(const model::Error& error)
 {
-    switch (model::lacksOf(error)) {
+    switch (error.hint.lacks) {
     case model::Lacks::BatchItems:
         return WhatIfText::tr(
             "Say it at the left. Recorded with strata record --operators, the shapes of a whole "
@@ -210,7 +206,7 @@ QString whatIfHint(const model::Error& error)
     case model::Lacks::Nothing:
         break;
     }
-    const QString hint = whatIfSentence(error.hint);
+    const QString hint = whatIfSentence(error.hint.said);
     return hint.isEmpty() ? hint : hint + QLatin1Char('.');
 }
 
@@ -281,7 +277,7 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
         all << WhatIfText::tr("Of %1 it is not known how they change.")
                    .arg(text::bytes(prediction.unknownBytes));
     if (!prediction.reason.empty())
-        all << WhatIfText::tr("%1.").arg(whatIfSentence(prediction.reason));
+        all << WhatIfText::tr("%1.").arg(whatIfSentence(prediction.reason.why));
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 

@@ -16,7 +16,7 @@ namespace strata::views {
 Notice Notice::of(Kind kind, const model::Error& error)
 {
     const QString where = error.where.empty() ? QString() : text::utf8(error.where) + QStringLiteral(": ");
-    return { .kind = kind, .what = where + text::said(error.what), .hint = text::said(error.hint) };
+    return { .kind = kind, .what = where + text::said(error.what), .hint = text::said(error.hint.said) };
 }
 
 Banner::Banner(const Notice& notice, QWidget* parent)

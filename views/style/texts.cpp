@@ -2,6 +2,7 @@
 #include "views/style/texts.h"
 
 #include "model/base/shell.h"
+#include "model/base/words.h"
 #include "model/trace/grouping.h"
 
 #include <QCoreApplication>
@@ -31,6 +32,13 @@ QString said(const model::Sentence& sentence)
     return utf8(sentence.text(wording));
 }
 
+QString said(const model::Sentence& sentence, model::English what, const QString& instead)
+{
+    return utf8(sentence.text([&](std::string_view english) {
+        return english == what.text() ? instead.toStdString() : wording(english);
+    }));
+}
+
 QString said(model::English english)
 {
     return said(model::Sentence(english));
@@ -39,6 +47,16 @@ QString said(model::English english)
 QString said(const model::Error& error)
 {
     return utf8(error.text(wording));
+}
+
+std::string english(const model::Sentence& sentence)
+{
+    return sentence.text();
+}
+
+std::string english(const model::Error& error)
+{
+    return error.text();
 }
 
 QString utf8(std::string_view text)

@@ -17,9 +17,14 @@ namespace strata::views::text {
 
 /// What the model says (model/base/sentence.h), in the language of the window.
 [[nodiscard]] QString said(const model::Sentence& sentence);
+/// With `instead` for each `what` that it speaks of.
+[[nodiscard]] QString said(const model::Sentence& sentence, model::English what, const QString& instead);
 [[nodiscard]] QString said(model::English english);
 [[nodiscard]] QString said(const model::Error& error); ///< all of it: "WHERE: WHAT: WHAT TO DO"
 [[nodiscard]] std::string wording(std::string_view english); ///< a model::Wording
+/// In English, for tables that are kept as files, sorted and searched.
+[[nodiscard]] std::string english(const model::Sentence& sentence);
+[[nodiscard]] std::string english(const model::Error& error);
 
 /// Bytes of a file that claim to be UTF-8; what is not is replaced.
 [[nodiscard]] QString utf8(std::string_view text);

@@ -5,6 +5,7 @@
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/report.h"
+#include "model/base/words.h"
 
 #include <cstdio>
 #include <filesystem>

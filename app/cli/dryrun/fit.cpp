@@ -5,6 +5,7 @@
 #include "app/cli/dryrun/run.h"
 #include "model/base/units.h"
 #include "model/base/utf8.h"
+#include "model/base/words.h"
 
 #include <cstdio>
 #include <fmt/format.h>

@@ -11,6 +11,7 @@
 #include "capture/dryrun/work_bounds.h"
 #include "capture/inject/variables.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/cards/catalogue.h"
 #include "model/session/symbolize.h"
 

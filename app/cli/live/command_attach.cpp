@@ -6,6 +6,7 @@
 #include "app/cli/live/terminal/watch.h"
 #include "app/cli/options.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/live/attached_file.h"
 #include "model/live/follow.h"
 #include "model/session/symbolize.h"

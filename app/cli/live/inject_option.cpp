@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/live/inject_option.h"
 
+#include "model/base/words.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>

@@ -11,6 +11,7 @@
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/cards/catalogue.h"
 #include "model/session/symbolize.h"
 

@@ -4,6 +4,7 @@
 #include "app/cli/peaks_json.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/whatif/alternatives.h"
 #include "model/whatif/predicted_bounds.h"
 

@@ -13,6 +13,7 @@
 #include "app/launch/command.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/predict.h"
@@ -391,19 +392,14 @@ private:
     }
 
     /// Where nothing recorded tells it, the program does, but for what nobody can write into one.
-    [[nodiscard]] model::Sentence hintToRun(const DeviceTrace& trace, model::Sentence hint) const
+    [[nodiscard]] model::Hint hintToRun(const DeviceTrace& trace, model::Hint hint) const
     {
         const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
         const bool isCpp = model::changeOfPython(trace, m_scenario) != nullptr;
-        const std::string text = hint.text();
-        const auto asks = [&](std::string_view what) { return text.find(what) != text.npos; };
-        if ((alone == m_scenario.changes.end() && !isCpp)
-            || !(asks("--confirm -- COMMAND") || asks("strata dryrun --change")))
+        if ((alone == m_scenario.changes.end() && !isCpp) || !hint.besidesRunning)
             return hint;
-        if (const auto otherwise = text.find("; or run the program itself"); otherwise != text.npos)
-            return model::verbatim(text.substr(0, otherwise));
-        if (asks("--deep-step"))
-            return say("record the program with strata record --deep-step 3");
+        if (!hint.besidesRunning->empty())
+            return *hint.besidesRunning;
         if (isCpp)
             return model::hintToWriteByHand();
         return say("nobody can write --change '%1' into a program from outside: write it there yourself, and "
@@ -416,7 +412,7 @@ private:
     {
         return { .kind = model::Error::Kind::Refused,
             .what = say("it is not confirmed: %1", model::verbatim(told.notConfirmed->note)),
-            .hint = hintToRun(*told.trace, say("run the program itself, with --confirm -- COMMAND")),
+            .hint = hintToRun(*told.trace, model::hintToConfirm()),
             .where = {} };
     }
 

@@ -156,9 +156,8 @@ model::Result<void> checkEnd(const DryRun& run, bool byCalls)
         if (byCalls)
             return model::fail(Error::Kind::Refused,
                 say("its calls cannot be made so: %1", run.failure ? run.failure->what : status),
-                run.failure && !run.failure->hint.empty()
-                    ? model::verbatim(run.failure->hint)
-                    : say("run the program itself, with --confirm -- COMMAND"));
+                run.failure && !run.failure->hint.empty() ? model::verbatim(run.failure->hint)
+                                                          : model::hintToConfirm());
         return model::fail(Error::Kind::NotFound,
             say("--confirm: the program failed: %1",
                 run.failure ? fmt::format("{}: {}", run.failure->kind, run.failure->what) : status),
@@ -187,13 +186,11 @@ model::Result<std::optional<model::CallsWith>> otherOf(const ConfirmAsked& asked
     if (why)
         return model::fail(Error::Kind::Refused,
             say("of the recordings with another batch (--with): %1", *why),
-            say("record one of them with a deep step: strata record --deep-step 3; or run the program "
-                "itself, with --confirm -- COMMAND"));
+            model::hintToConfirmOr(say("record one of them with a deep step: strata record --deep-step 3")));
     return model::fail(Error::Kind::Refused,
         say("calls of one recording do not tell which of their sizes follow the batch"),
-        say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16; or run "
-            "the "
-            "program itself, with --confirm -- COMMAND"));
+        model::hintToConfirmOr(
+            say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16")));
 }
 
 /// Runs of a program on cards of one kind.
@@ -463,9 +460,10 @@ model::Result<void> checkPython(const ConfirmAsked& asked)
         here.empty()
             ? say("--confirm: %1 has no PyTorch to make the calls with", asked.python)
             : say("--confirm: %1 has PyTorch %2, and the calls are of %3", asked.python, here, recorded),
-        say("install it in an environment, as in python3 -m venv t && t/bin/pip install torch==%1, and give "
-            "--python t/bin/python; or run the program itself, with --confirm -- COMMAND",
-            plain));
+        model::hintToConfirmOr(
+            say("install it in an environment, as in python3 -m venv t && t/bin/pip install torch==%1, and "
+                "give --python t/bin/python",
+                plain)));
 }
 
 /// What the calls come to otherwise, where nothing recorded tells which it is: where that moves the peak,
@@ -518,7 +516,7 @@ model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Sce
         if (!model::isToldByCalls(change))
             return model::fail(Error::Kind::Refused,
                 say("calls do not tell what --change %1 comes to", change.text),
-                say("run the program itself, with --confirm -- COMMAND"));
+                model::hintToConfirm());
         else if (isCpp && !model::isToldWithoutModules(change))
             return model::fail(Error::Kind::Refused,
                 say("calls of a program in C++ do not tell what --change %1 comes to: they tell of no "

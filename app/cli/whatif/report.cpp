@@ -7,6 +7,7 @@
 #include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/cards/fits.h"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     if (prediction.reason.empty())
         json.null();
     else
-        json.value(prediction.reason.text());
+        json.value(prediction.reason.said().text());
     json.member("unknown_bytes", prediction.unknownBytes);
     writeConfirmed(json, told);
     json.key("rules").beginArray();
@@ -359,7 +360,7 @@ model::Error refusedOf(int device, const model::Error& error)
     model::Error named = error;
     named.what = model::say("of GPU %1: %2", std::int64_t{ device }, error.what);
     named.hint = error.hint.empty() ? model::say("ask of another GPU, with --device")
-                                    : model::say("%1; or ask of another GPU, with --device", error.hint);
+                                    : model::say("%1; or ask of another GPU, with --device", error.hint.said);
     return named;
 }
 
@@ -436,7 +437,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         out.line("  "
             + (prediction.exact
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
-                    : printable(prediction.reason.text())));
+                    : printable(prediction.reason.said().text())));
     }
     printHeld(out, prediction.held);
     if (told.stepTime)

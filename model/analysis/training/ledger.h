@@ -26,6 +26,13 @@ struct LedgerRow {
     [[nodiscard]] std::int64_t inferredBytes() const { return bytes - recordedBytes; }
 };
 
+/// What is surprising about the bytes of a category.
+struct LedgerSurprise {
+    Category category = Category::Unknown;
+    std::int64_t bytes = 0;
+    Sentence said;
+};
+
 /// What the memory of a device is used for at one instant.
 ///
 ///     reserved = requested (the rows) + rounding + fragmentation + cached free
@@ -44,7 +51,7 @@ struct Ledger {
     std::optional<std::int64_t> fragmentationBytes;
     std::optional<std::int64_t> cachedFreeBytes; ///< segments that are free as a whole
     std::optional<std::int64_t> outsideBytes; ///< CUDA's own, as the driver said last; none: it did not
-    std::vector<Sentence> surprises; ///< the one about most bytes first
+    std::vector<LedgerSurprise> surprises; ///< the one about most bytes first
 
     /// What of reserved is in none of the other figures: 0 where rounding is known, else what is surely that,
     /// and where segments are not known all that is free.

@@ -16,11 +16,6 @@ using Kind = wire::RoleKind;
 constexpr double kMuch = 1.1; // times what is expected
 constexpr std::int64_t kUnknownShare = 10; // one part in so many of what was requested
 
-struct Surprise {
-    std::int64_t bytes; // that it is about
-    Sentence sentence;
-};
-
 std::string perParameter(double bytes)
 {
     return formatFigure(bytes) + " B";
@@ -71,22 +66,19 @@ Sentence surpriseOf(const Recording& recording, const TensorSums& sums, const Le
 
 void tellSurprises(const Recording& recording, const TensorSums& sums, Ledger& ledger)
 {
-    std::vector<Surprise> found;
-    for (LedgerRow& row : ledger.rows) {
+        for (LedgerRow& row : ledger.rows) {
         if (Sentence sentence = surpriseOf(recording, sums, row); !sentence.empty()) {
             const double more = *row.bytesPerParameter - *row.expectedBytesPerParameter;
             row.note = sentence;
-            found.push_back(
-                { nearestWhole(more * static_cast<double>(*ledger.parameters)), std::move(sentence) });
+            ledger.surprises.push_back({ row.category,
+                nearestWhole(more * static_cast<double>(*ledger.parameters)), std::move(sentence) });
         }
         if (row.category == Category::Unknown && row.bytes > ledger.requestedBytes / kUnknownShare) {
             row.note = say("What %1 are for is not known", asBytes(row.bytes));
-            found.push_back({ row.bytes, row.note });
+            ledger.surprises.push_back({ row.category, row.bytes, row.note });
         }
     }
-    std::ranges::stable_sort(found, std::greater<>{}, &Surprise::bytes);
-    for (Surprise& each : found)
-        ledger.surprises.push_back(std::move(each.sentence));
+    std::ranges::stable_sort(ledger.surprises, std::greater<>{}, &LedgerSurprise::bytes);
 }
 
 } // namespace strata::model

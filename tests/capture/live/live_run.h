@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/agent/agent.h"
+#include "model/base/words.h"
 #include "model/live/follow.h"
 #include "model/session/session.h"
 #include "tests/capture/fake_allocator.h"

@@ -50,7 +50,7 @@ protected:
     void expectListed(const model::Error& error)
     {
         expectListed(error.what);
-        expectListed(error.hint);
+        expectListed(error.hint.said);
     }
 
     std::set<std::string, std::less<>> m_listed, m_said;
@@ -135,7 +135,7 @@ std::vector<model::Sentence> someVerdict()
 
 TEST_F(ModelTexts, AVerdictIsTheSameInTheWindowAsOnTheCommandLine)
 {
-    EXPECT_EQ(views::verdictPlain(someVerdict()).toStdString(), model::verdictText(someVerdict()));
+    EXPECT_EQ(views::verdictPlain(someVerdict()).toStdString(), model::textOf(someVerdict()));
 }
 
 TEST_F(ModelTexts, AnotherLanguageWordsTheSentenceAroundTheSameFigures)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/what_if.h"
 
-#include "model/whatif/lacks.h"
 #include "tests/gui/whatif/batch_run.h"
 #include "views/models/document.h"
 
@@ -83,7 +82,7 @@ TEST_F(WhatIfTest, AnswersAsTheModelDoes)
         EXPECT_EQ(came->least, want->least);
         EXPECT_EQ(came->most, want->most);
         EXPECT_EQ(came->evidence, want->evidence);
-        EXPECT_EQ(came->reason.text(), want->reason.text());
+        EXPECT_EQ(came->reason.said().text(), want->reason.said().text());
         EXPECT_EQ(m_whatIf.answer()->recorded, want->recorded);
     }
 }
@@ -270,7 +269,7 @@ TEST_F(WhatIfTest, ASecondRecordingTellsEachSize)
 
 TEST_F(WhatIfTest, ASecondRecordingTellsWhatLongerSequencesTake)
 {
-    const auto refusedFor = [this] { return model::lacksOf(m_whatIf.answer()->prediction.error()); };
+    const auto refusedFor = [this] { return m_whatIf.answer()->prediction.error().hint.lacks; };
     ASSERT_NO_FATAL_FAILURE(open(test::writeSequenceRun(m_folder, 512)));
     m_whatIf.setScenario(changeOf("sequence=x4"));
     ASSERT_NO_FATAL_FAILURE(settle());

@@ -491,7 +491,7 @@ TEST_F(WhatIfPanels, ARefusalSaysWhatItIsAbout)
         const QString said = plain(m_page.sentenceText());
         EXPECT_FALSE(said.contains(QStringLiteral("Say it at the left"))) << qPrintable(said);
         EXPECT_FALSE(answer.error().hint.empty());
-        const QString hint = text::said(answer.error().hint);
+        const QString hint = text::said(answer.error().hint.said);
         EXPECT_TRUE(said.contains(hint.mid(1))) << qPrintable(said);
     }
     ASSERT_NO_FATAL_FAILURE(ask("batch=x2"));

@@ -8,6 +8,7 @@
 //
 // From the lines are taken: requests, their pools, and when an event was ready (free_completed).
 #include "capture/simgpu/machine/device_memory.h"
+#include "model/base/words.h"
 #include "model/replay/caching_allocator.h"
 
 #include <algorithm>

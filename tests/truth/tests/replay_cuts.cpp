@@ -6,6 +6,7 @@
 //     replay_cuts FILE... [--cuts N] [--seed S]      N of all files together; prints and exits 1 if a cut is
 //                                                    falsely exact, leaves its bounds, or fewer than 90 %
 //                                                    have all events equal
+#include "model/base/words.h"
 #include "model/session/session.h"
 #include "tests/support/late_start.h"
 

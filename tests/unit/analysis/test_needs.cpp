@@ -34,7 +34,7 @@ std::optional<Needs> needsOf(const Opened& opened)
 std::string lineOf(const std::string& text)
 {
     const auto needs = needsOf(Opened(text));
-    return needs ? verdictText(needs->line) : std::string("none");
+    return needs ? textOf(needs->line) : std::string("none");
 }
 
 } // namespace
@@ -49,7 +49,7 @@ TEST(Needs, NamesTheSmallestCardsThatItFitsOn)
     for (std::size_t i = 1; i < needs->cards.size(); ++i)
         EXPECT_LE(needs->cards[i - 1].card->capacityBytes, needs->cards[i].card->capacityBytes);
     // An L4 has 22.03 GiB, of which CUDA takes some; an A10 21.99.
-    EXPECT_EQ(verdictText(needs->line),
+    EXPECT_EQ(textOf(needs->line),
         "Fits on RTX-4090-24GB, RTX-3090-24GB, RTX-5090-32GB and 7 larger. Tight on L4-24GB. "
         "Not on A10-24GB, V100-16GB, RTX-4080-16GB and 9 smaller.");
 }
@@ -74,7 +74,7 @@ TEST(Needs, IsALowerBoundOfWhatDidNotEnd)
     ASSERT_TRUE(needs);
     EXPECT_TRUE(needs->atLeast);
     EXPECT_EQ(needs->bytes, 26 * kGiB) << "what was reserved and what was asked for";
-    EXPECT_EQ(verdictText(needs->line),
+    EXPECT_EQ(textOf(needs->line),
         "Did not fit on the 23.6 GiB that this device had for PyTorch. Needs at least 26.0 GiB: not on "
         "RTX-3090-24GB, RTX-4090-24GB, L4-24GB and 12 smaller.");
     const std::string cut = lineOf(reserving(20 * kGiB) + "truncated 4096 \"unexpected end of file\"\n");

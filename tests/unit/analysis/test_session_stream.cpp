@@ -111,7 +111,7 @@ public:
         ASSERT_EQ(is.truncation.has_value(), expected.truncation.has_value());
         if (is.truncation) {
             EXPECT_EQ(is.truncation->offset, expected.truncation->offset);
-            EXPECT_EQ(is.truncation->reason, expected.truncation->reason);
+            EXPECT_EQ(is.truncation->reason.text(), expected.truncation->reason.text());
         }
         for (const DeviceTrace& trace : whole.devices()) {
             const std::string text = everythingOf(test::Derived(trace));

@@ -20,7 +20,7 @@ DeviceSummary summaryOf(const Opened& opened)
 
 std::string verdictOf(const Opened& opened)
 {
-    return verdictText(summaryOf(opened).verdict);
+    return textOf(summaryOf(opened).verdict);
 }
 
 // 2 MiB reserved before the trace; at the failure 900 B (rounded 1,536 B) are live in it.
@@ -123,7 +123,7 @@ TEST(OutOfMemory, BoundsHoldInRandomTraces)
         ASSERT_EQ(indexed.outOfMemory.size(), summary.outOfMemory.size());
         for (std::size_t i = 0; i < indexed.outOfMemory.size(); ++i)
             EXPECT_EQ(indexed.outOfMemory[i].freeInSegmentsBytes, summary.outOfMemory[i].freeInSegmentsBytes);
-        EXPECT_EQ(verdictText(indexed.verdict), verdictText(summary.verdict));
+        EXPECT_EQ(textOf(indexed.verdict), textOf(summary.verdict));
     }
 }
 

@@ -241,7 +241,7 @@ TEST(WhatIf, SaysWhatTheOrderOfAddressesDecides)
         const auto answer = answerWhatIf(trace, report, asked);
         ASSERT_TRUE(answer);
         EXPECT_TRUE(answer->replayed.byAddress);
-        EXPECT_EQ(answer->reason.text(),
+        EXPECT_EQ(answer->reason.said().text(),
             "an estimate: of several places for a block PyTorch " + version.text()
                 + " takes the one at the lowest address, and the order in which the driver hands out "
                   "addresses is not known");

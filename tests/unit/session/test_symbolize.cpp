@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/session_file.h"
+#include "model/base/words.h"
 #include "model/readers/reader.h"
 #include "model/session/save.h"
 #include "model/session/session.h"

@@ -177,7 +177,7 @@ TEST(FilterLanguage, SaysWhereAndWhatToWrite)
         ASSERT_FALSE(refused) << typed;
         EXPECT_EQ(refused.error().kind, Error::Kind::Usage);
         EXPECT_EQ(refused.error().what.text(), what);
-        EXPECT_THAT(refused.error().hint.text(), HasSubstr(hint));
+        EXPECT_THAT(refused.error().hint.said.text(), HasSubstr(hint));
     }
 }
 

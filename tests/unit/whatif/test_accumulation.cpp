@@ -251,8 +251,8 @@ TEST(Accumulation, OfProgramsThatGrowHasBoundsAlone)
     const Prediction none = answerOf(0), grows = answerOf(kKept);
     EXPECT_TRUE(none.predicted);
     EXPECT_FALSE(grows.predicted);
-    EXPECT_NE(grows.reason.text().find("each step leaves 97.7 KiB for good"), std::string::npos)
-        << grows.reason.text();
+    EXPECT_NE(grows.reason.said().text().find("each step leaves 97.7 KiB for good"), std::string::npos)
+        << grows.reason.said().text();
     EXPECT_GE(grows.most.requestedBytesPeak, grows.least.requestedBytesPeak + kKept * kMore * kSteps);
 }
 

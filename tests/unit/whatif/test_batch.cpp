@@ -305,7 +305,7 @@ TEST(PredictBatch, ComposesAndAsksForWhatIsMissing)
         std::vector<RecordedRun> told = lengths;
         told[0].sequenceLength = first;
         told[1].sequenceLength = second;
-        return with({ text }, told)->reason.text();
+        return with({ text }, told)->reason.said().text();
     };
     // 16 and 48 may be what a program pads to.
     EXPECT_NE(reasonOf("sequence=40", 16, 48).find("pads to a multiple of 16"), std::string::npos);

@@ -188,7 +188,7 @@ TEST(GuessedOwners, OfSeveralGpusNeverAskForADeepStep)
         Scenario scenario;
         scenario.changes = { Change::parse("checkpoint=path:h.0").value() };
         weighRewrites(answer, scenario, rewrites);
-        const std::string reason = answer.reason.text();
+        const std::string reason = answer.reason.said().text();
         EXPECT_EQ(reason.find("--deep-step"), std::string::npos) << reason;
         EXPECT_NE(
             reason.find("--confirm -- COMMAND, or strata dryrun --devices 2 --change"), std::string::npos)

@@ -145,7 +145,7 @@ TEST(OptimizerRewrite, PutsOneWithEightBitStates)
         "-400 -200 +100 +400 +200 -100 +8 -8 -400 -200 ");
     const auto rewrite = OptimizerRewrite::of(t.run(), "AdamW8bit");
     ASSERT_TRUE(rewrite);
-    EXPECT_NE(rewrite->reason().text().find("bitsandbytes"), std::string::npos) << rewrite->reason().text();
+    EXPECT_NE(rewrite->reason().said().text().find("bitsandbytes"), std::string::npos) << rewrite->reason().said().text();
     SteppedTraining momentum("SGD8bit"); // two small parameters, whose states are floats
     EXPECT_TRUE(OptimizerRewrite::of(momentum.run(), "SGD8bit,momentum=0.5")->changesNothing());
     EXPECT_TRUE(
@@ -218,14 +218,14 @@ TEST(OptimizerRewrite, LeavesNothingOfOneOnTheHost)
     ASSERT_TRUE(alone) << alone.error().text();
     EXPECT_EQ(alone->predicted, predicted({ "optimizer=SGD" })->predicted);
     EXPECT_EQ(alone->evidence, WhatIfEvidence::Roles);
-    EXPECT_THAT(host->reason().text(), testing::HasSubstr("lying on the host"));
+    EXPECT_THAT(host->reason().said().text(), testing::HasSubstr("lying on the host"));
     EXPECT_EQ(predicted({ "optimizer=AdamW", "offload=optimizer" })->predicted, alone->predicted);
     for (const char* const ranks : { "zero1=2", "fsdp=2" }) {
         const auto both = predicted({ ranks, "offload=optimizer" });
         ASSERT_FALSE(both);
         EXPECT_THAT(both.error().what.text(), testing::HasSubstr("do not go together"));
     }
-    EXPECT_THAT(predicted({ "fsdp=2", "offload=optimizer" }).error().hint.text(),
+    EXPECT_THAT(predicted({ "fsdp=2", "offload=optimizer" }).error().hint.said.text(),
         testing::HasSubstr("fsdp=2,offload=True"));
     SteppedTraining untold("SGD", false);
     EXPECT_FALSE(OptimizerRewrite::onHost(untold.run()));

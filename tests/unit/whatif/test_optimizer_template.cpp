@@ -189,11 +189,11 @@ TEST(OptimizerTemplates, RefuseByNameWhatTheyDoNotKnow)
     for (const char* untold : { "Adafactor", "lbfgs", "Muon", "Rprop", "LAMB", "lamb8bit", "pagedadamw8bit",
              "AdamW8bit,is_paged=True" })
         EXPECT_EQ(kindOf(untold), Error::Kind::Refused) << untold;
-    const auto hintOf = [&](const char* value) { return templates.find(value).error().hint.text(); };
+    const auto hintOf = [&](const char* value) { return templates.find(value).error().hint.said.text(); };
     EXPECT_NE(hintOf("Adam9bit").find("AdamW8bit"), std::string::npos);
     EXPECT_NE(hintOf("PagedAdamW8bit").find("--change optimizer=PagedAdamW8bit"), std::string::npos);
     EXPECT_TRUE(templates.find("AdamW8bit,is_paged=False,lr=0.1"));
-    EXPECT_NE(templates.find("sgd,beta=1").error().hint.text().find("momentum"), std::string::npos);
+    EXPECT_NE(templates.find("sgd,beta=1").error().hint.said.text().find("momentum"), std::string::npos);
     EXPECT_TRUE(templates.find("ADAMW,lr=0.1,eps=1e-6"));
 }
 

@@ -147,7 +147,7 @@ std::string LeaksTable::text(std::uint32_t row, int column) const
     case Blocks:
         return QString::number(site(row).blocksPerStep, 'g', 4).toStdString();
     case Pattern:
-        return site(row).pattern.text();
+        return text::english(site(row).pattern);
     default:
         return {};
     }

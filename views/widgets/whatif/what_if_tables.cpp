@@ -78,7 +78,7 @@ std::string AlternativesTable::text(std::uint32_t row, int column) const
         return of.scenario.settings ? "settings=" + *of.scenario.settings : of.scenario.changes.front().text;
     if (column != Sureness)
         return {};
-    return !of.prediction ? of.prediction.error().text()
+    return !of.prediction ? text::english(of.prediction.error())
                           : std::string(of.prediction->exact ? "exact"
                                   : of.prediction->predicted ? "estimate"
                                                              : "bounds");
@@ -117,7 +117,7 @@ QString AlternativesTable::tooltip(std::uint32_t row, int column) const
         return PlainTable::tooltip(row, column);
     return !prediction               ? text::said(prediction.error())
         : prediction->reason.empty() ? PlainTable::tooltip(row, column)
-                                     : text::said(prediction->reason);
+                                     : text::said(prediction->reason.said());
 }
 
 PeaksTable::PeaksTable(PeakPicture picture)

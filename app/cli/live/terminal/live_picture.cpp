@@ -7,6 +7,7 @@
 #include "model/analysis/groups.h"
 #include "model/analysis/verdict.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/live/live_process.h"
 #include "model/session/simulation.h"
 #include "model/timeline/columns.h"

@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/live/process_files.h"
 #include "model/wire/link/process_names.h"
 

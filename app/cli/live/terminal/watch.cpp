@@ -8,6 +8,7 @@
 #include "model/analysis/oom_verdict.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
+#include "model/base/words.h"
 #include "model/live/live_session.h"
 
 #include <chrono>

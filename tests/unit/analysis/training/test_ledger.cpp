@@ -24,8 +24,8 @@ std::string textOf(const Ledger& ledger)
         text += fmt::format("{} {} in {}, {} recorded, {} of {}\n", categoryWord(row.category), row.bytes,
             row.blocks, row.recordedBytes, figure(row.bytesPerParameter),
             figure(row.expectedBytesPerParameter));
-    for (const Sentence& surprise : ledger.surprises)
-        text += surprise.text() + "\n";
+    for (const LedgerSurprise& surprise : ledger.surprises)
+        text += surprise.said.text() + "\n";
     return text;
 }
 
