@@ -2,7 +2,7 @@
 // How long a call of an operator takes a card at least, for the simulated device of a dry run
 // (capture/dryrun/work_bounds.h): by the code that `strata dryrun --time` goes by.
 #include "capture/dryrun/work_bounds.h"
-#include "model/analysis/work/least_step.h"
+#include "model/analysis/work/costs/least_step.h"
 
 #include <string_view>
 #include <type_traits>

@@ -2,7 +2,7 @@
 #include "app/cli/device_report.h"
 
 #include "app/cli/text.h"
-#include "app/cli/work_tables_report.h"
+#include "app/cli/timeline/work_tables_report.h"
 #include "model/base/units.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/report.h"
-#include "model/analysis/work/device_work.h"
-#include "model/analysis/work/step_times.h"
+#include "model/analysis/work/device/device_work.h"
+#include "model/analysis/work/waits/step_times.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/trace/filter/function_names.h"
 #include "model/trace/frames.h"
-#include "model/trace/function_names.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/report.h"
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "model/trace/recording.h"
 
 #include <cstddef>

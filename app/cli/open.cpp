@@ -2,12 +2,12 @@
 #include "app/cli/open.h"
 
 #include "app/cli/text.h"
-#include "model/analysis/position.h"
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/base/wrap.h"
 #include "model/session/user_file.h"
+#include "model/tables/position.h"
 #include "model/trace/work.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options.h"
 
-#include "model/analysis/position.h"
-#include "model/analysis/training/category.h"
+#include "model/analysis/training/roles/category.h"
 #include "model/base/units.h"
-#include "model/trace/filter_language.h"
+#include "model/tables/position.h"
+#include "model/trace/filter/filter_language.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

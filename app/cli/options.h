@@ -4,7 +4,7 @@
 #include "app/cli/output.h"
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
-#include "model/trace/filter_conditions.h"
+#include "model/trace/filter/filter_conditions.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "app/gui/contents.h"
 
 #include "views/contents/attach_content.h"
-#include "views/contents/document_content.h"
+#include "views/contents/document/document_content.h"
 #include "views/contents/dry_run_content.h"
 #include "views/contents/run_ranks_content.h"
 #include "views/contents/start_page.h"

@@ -3,11 +3,11 @@
 
 #include "app/gui/contents.h"
 #include "model/base/words.h"
-#include "views/contents/document_content.h"
-#include "views/contents/document_view.h"
-#include "views/contents/page_export.h"
-#include "views/contents/page_list.h"
-#include "views/contents/page_question.h"
+#include "views/contents/document/document_content.h"
+#include "views/contents/document/document_view.h"
+#include "views/contents/document/page_export.h"
+#include "views/contents/document/page_list.h"
+#include "views/contents/document/page_question.h"
 #include "views/contents/run_ranks_content.h"
 #include "views/shell/main_window.h"
 

@@ -6,7 +6,7 @@
 #include "app/launch/inject/check_injection.h"
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
-#include "capture/agent/python_layout.h"
+#include "capture/agent/stacks/python_layout.h"
 #include "capture/hook_maker/compile.h"
 #include "model/base/words.h"
 

@@ -2,8 +2,8 @@
 #include "capture/agent/agent.h"
 
 #include "capture/agent/process_facts.h"
+#include "capture/agent/program/texts.h"
 #include "capture/agent/say.h"
-#include "capture/agent/texts.h"
 #include "capture/agent/thread_table.h"
 
 #include <algorithm>

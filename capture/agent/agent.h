@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/agent/call_log.h"
-#include "capture/agent/call_marks.h"
-#include "capture/agent/deep_log.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/live/live_options.h"
+#include "capture/agent/program/call_log.h"
+#include "capture/agent/program/call_marks.h"
+#include "capture/agent/program/deep_log.h"
+#include "capture/agent/program/tensor_table.h"
 #include "capture/agent/recorder.h"
 #include "capture/agent/session_file.h"
-#include "capture/agent/stacks.h"
-#include "capture/agent/tensor_table.h"
+#include "capture/agent/stacks/stacks.h"
 #include "capture/hook/torch_hook.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/driver_track.h"
 
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 
 #include <algorithm>
 #include <utility>

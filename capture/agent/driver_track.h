@@ -25,7 +25,7 @@ public:
 
     /// What was reserved before the first event.
     void onBase(std::size_t device, std::int64_t reservedBytes);
-    /// Any event, in order. `action` as in model/wire/events.h.
+    /// Any event, in order. `action` as in model/wire/events_codec.h.
     void onEvent(std::size_t device, std::uint8_t action, std::int64_t bytes);
     /// Events were lost: what is reserved is not known any more.
     void onLost(std::size_t device);

@@ -10,7 +10,7 @@
 
 namespace strata::agent {
 
-/// What is kept of an event on the spot. Actions are those of model/wire/events.h, and three of our own.
+/// What is kept of an event on the spot. Actions are those of model/wire/events_codec.h, and three of our own.
 struct EventRecord {
     /// A call of the allocator: its kind as `stackKind`, its fraction as the bits of `bytes`, text as
     /// `userMetadata`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/recorder.h"
 
+#include "capture/agent/program/texts.h"
 #include "capture/agent/say.h"
-#include "capture/agent/texts.h"
 
 #include <algorithm>
 #include <bit>

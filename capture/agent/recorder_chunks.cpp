@@ -2,7 +2,7 @@
 // The part of a recorder that puts what was taken into chunks.
 #include "capture/agent/recorder.h"
 
-#include "model/wire/roles.h"
+#include "model/wire/roles_codec.h"
 
 #include <algorithm>
 #include <functional>

@@ -23,7 +23,7 @@ struct Text {
 /// An event of the allocator, as LibTorch tells of it under the lock of the device. Texts live until the call
 /// returns.
 struct Entry {
-    std::uint8_t action = 0; ///< code of model/wire/events.h
+    std::uint8_t action = 0; ///< code of model/wire/events_codec.h
     bool hasPool = false; ///< this LibTorch tells the pool of an event
     std::int32_t device = 0; ///< -1 not known: of a Snapshot entry before any other of its device
     std::uint64_t address = 0; ///< of OOM: free bytes of the device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/call_list.h"
+#include "model/trace/program/call_list.h"
 
 #include "model/chunks/step_parts.h"
 

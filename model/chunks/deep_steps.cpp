@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/deep_step.h"
+#include "model/trace/program/deep_step.h"
 
 #include "model/chunks/step_parts.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
-#include "model/trace/allocator_calls.h"
+#include "model/trace/program/allocator_calls.h"
 #include "model/wire/tables.h"
 
 #include <algorithm>

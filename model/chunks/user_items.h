@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/trace/user_data.h"
-#include "model/wire/user_data.h"
+#include "model/wire/user_data_codec.h"
 
 #include <span>
 

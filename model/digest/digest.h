@@ -28,7 +28,7 @@ struct OutOfMemoryDigest {
 };
 
 /// What a summary says of one device, made when its events were at hand, so that it can be had without them.
-/// Its bytes in a file are model/wire/digest.h.
+/// Its bytes in a file are model/wire/digest_codec.h.
 struct DeviceDigest {
     int device = 0;
     std::int64_t events = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/digest/digest.h"
-#include "model/wire/digest.h"
+#include "model/wire/digest_codec.h"
 
 #include <optional>
 #include <span>

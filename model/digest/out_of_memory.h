@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/trace/device_trace.h"
-#include "model/wire/digest.h"
+#include "model/wire/digest_codec.h"
 
 #include <cstdint>
 #include <functional>

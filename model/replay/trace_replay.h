@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/replay/recorded_calls.h"
+#include "model/replay/played_calls.h"
 #include "model/replay/trace_check.h"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "model/session/chunk_file.h"
 
 #include "model/wire/read_at.h"
-#include "model/wire/user_data.h"
+#include "model/wire/user_data_codec.h"
 
 #include <array>
 #include <cerrno>

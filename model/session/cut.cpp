@@ -4,7 +4,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/session/filter_text.h"
 #include "model/trace/frames.h"
-#include "model/trace/roles.h"
+#include "model/trace/program/roles.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/filter_text.h"
 
-#include "model/trace/filter_conditions.h"
+#include "model/trace/filter/filter_conditions.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

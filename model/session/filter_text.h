@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/base/result.h"
-#include "model/trace/filter_conditions.h"
+#include "model/trace/filter/filter_conditions.h"
 
 #include <string>
 #include <string_view>

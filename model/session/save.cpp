@@ -5,10 +5,10 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/digest/digest_rows.h"
 #include "model/session/output_file.h"
-#include "model/trace/profiled_categories.h"
+#include "model/trace/program/profiled_categories.h"
 #include "model/trace/work.h"
 #include "model/wire/chunk_writer.h"
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 #include "model/wire/state.h"
 #include "model/wire/tables.h"
 

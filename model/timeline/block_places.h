@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/timeline/strips.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <algorithm>
 #include <cstdint>

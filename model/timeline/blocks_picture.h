@@ -4,8 +4,8 @@
 #include "model/timeline/columns.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/strips.h"
-#include "model/trace/filter.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/filter.h"
+#include "model/trace/filter/grouping.h"
 
 #include <cstdint>
 #include <limits>

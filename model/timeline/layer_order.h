@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/timeline/live_index.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <cstdint>
 #include <vector>

@@ -4,8 +4,8 @@
 #include "model/timeline/columns.h"
 #include "model/timeline/curve.h"
 #include "model/timeline/live_index.h"
-#include "model/trace/filter.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/filter.h"
+#include "model/trace/filter/grouping.h"
 
 #include <cstdint>
 #include <stop_token>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/block_pairing.h"
 #include "model/trace/device_trace.h"
-#include "model/trace/segment_tracker.h"
+#include "model/trace/pairing/block_pairing.h"
+#include "model/trace/pairing/segment_tracker.h"
 #include "model/trace/trace_checks.h"
 
 #include <cstddef>

@@ -6,8 +6,8 @@
 #include "model/base/wrap.h"
 #include "model/trace/blocks.h"
 #include "model/trace/findings.h"
+#include "model/trace/pairing/segment_lives.h"
 #include "model/trace/recording.h"
-#include "model/trace/segment_lives.h"
 
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/base/column.h"
-#include "model/wire/work.h"
+#include "model/wire/work_codec.h"
 
 namespace strata::model {
 

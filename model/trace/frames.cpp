@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frames.h"
 
-#include "model/trace/function_names.h"
+#include "model/trace/filter/function_names.h"
 #include "model/wire/info.h"
 
 #include <algorithm>

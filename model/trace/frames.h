@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/frame_origin.h"
+#include "model/trace/filter/frame_origin.h"
 #include "model/trace/recording.h"
 
 #include <cstdint>

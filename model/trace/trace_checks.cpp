@@ -2,7 +2,7 @@
 #include "model/trace/trace_checks.h"
 
 #include "model/trace/earlier_curves.h"
-#include "model/trace/live_extents.h"
+#include "model/trace/pairing/live_extents.h"
 #include "model/wire/info.h"
 #include "model/wire/link/link_chunks.h"
 

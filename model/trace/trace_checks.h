@@ -2,9 +2,9 @@
 #pragma once
 
 #include "model/base/progress.h"
-#include "model/trace/block_pairing.h"
 #include "model/trace/device_trace.h"
-#include "model/trace/live_extents.h"
+#include "model/trace/pairing/block_pairing.h"
+#include "model/trace/pairing/live_extents.h"
 
 namespace strata::model {
 

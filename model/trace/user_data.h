@@ -27,7 +27,7 @@ struct UserItem {
     std::uint64_t address = 0; ///< of the block that a note is about; 0: none
     std::string text; ///< of a note; the name of a range or a filter
     /// As JSON: of a filter (model/session/filter_text.h), of rules
-    /// (model/analysis/training/category_rules.h), of a view (views/models/track_order.h).
+    /// (model/analysis/training/roles/category_rules.h), of a view (views/models/document/track_order.h).
     std::string conditions;
 
     /// It is about an instant or a range.

@@ -3,7 +3,7 @@
 
 #include "model/base/column.h"
 #include "model/base/ids.h"
-#include "model/wire/work.h"
+#include "model/wire/work_codec.h"
 
 #include <cstdint>
 #include <functional>

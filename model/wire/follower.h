@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/wire/digest.h"
+#include "model/wire/digest_codec.h"
 #include "model/wire/state.h"
 
 #include <cstdint>

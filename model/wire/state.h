@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 
 #include <cstdint>
 #include <span>

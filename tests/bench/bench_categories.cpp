@@ -2,9 +2,9 @@
 // How long it takes to tell what the blocks of a recording are for, and what stands on that:
 //
 //     bench_categories FILE
-#include "model/analysis/training/ledger.h"
-#include "model/analysis/training/module_ledger.h"
-#include "model/analysis/training/spikes.h"
+#include "model/analysis/training/ledger/ledger.h"
+#include "model/analysis/training/ledger/module_ledger.h"
+#include "model/analysis/training/steps/spikes.h"
 #include "model/base/words.h"
 #include "model/digest/out_of_memory.h"
 #include "model/session/session.h"

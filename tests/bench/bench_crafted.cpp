@@ -3,13 +3,13 @@
 // times that: each grows about fourfold, or somebody can have a small file keep a window busy for ever.
 //
 //     bench_crafted [CASE [SIZE]]
-#include "model/analysis/training/leaks.h"
-#include "model/analysis/training/ledger.h"
-#include "model/analysis/training/module_ledger.h"
-#include "model/analysis/training/spikes.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/analysis/training/ledger/ledger.h"
+#include "model/analysis/training/ledger/module_ledger.h"
+#include "model/analysis/training/steps/spikes.h"
 #include "model/digest/out_of_memory.h"
 #include "model/session/session.h"
-#include "model/trace/roles.h"
+#include "model/trace/program/roles.h"
 #include "tests/bench/cpu_time.h"
 
 #include <cstdio>

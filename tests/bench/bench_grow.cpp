@@ -4,11 +4,11 @@
 //
 // usage: bench_grow [--events N] [--append N] [--at-once | --grown]
 //        --at-once / --grown  only that, for its peak memory
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/layer_order.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 #include "tests/bench/training_run.h"
 #include "tests/support/grow.h"
 

@@ -3,11 +3,11 @@
 // recording, of so many new events each, looked at anew and going on from the generation before:
 //
 //     bench_growing_training FILE [--new 20000] [--generations 5] [--no-roles]
-#include "model/analysis/training/block_modules.h"
-#include "model/analysis/training/leaks.h"
-#include "model/analysis/training/spikes.h"
-#include "model/trace/grouping.h"
-#include "model/trace/roles.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/analysis/training/ledger/block_modules.h"
+#include "model/analysis/training/steps/spikes.h"
+#include "model/trace/filter/grouping.h"
+#include "model/trace/program/roles.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/grow.h"
 

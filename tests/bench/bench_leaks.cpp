@@ -5,7 +5,7 @@
 //
 // The trace is random, with so many blocks alive, cut into steps of so many events: more outlives a step than
 // in any training.
-#include "model/analysis/training/leaks.h"
+#include "model/analysis/training/leaks/leaks.h"
 #include "model/session/session.h"
 #include "tests/support/random_recording.h"
 

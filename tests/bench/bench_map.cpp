@@ -6,7 +6,7 @@
 // The blocks are of all sizes, a third of them free, in segments as the allocator makes them. Software
 // rendering. --bars: exit 1 if a frame takes more than 16 ms.
 #include "tests/support/make_recording.h"
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 #include "views/shell/theme.h"
 #include "views/widgets/allocator/address_map.h"
 

@@ -11,7 +11,7 @@
 #include "tests/bench/page_drives.h"
 
 #include "app/gui/contents.h"
-#include "views/contents/document_view.h"
+#include "views/contents/document/document_view.h"
 #include "views/shell/theme.h"
 
 #include <QSettings>

@@ -3,8 +3,8 @@
 // events:
 //
 //     bench_replay FILE [SETTINGS]     SETTINGS: what is asked with what-if (expandable_segments:True)
-#include "model/analysis/fragmentation.h"
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/base/words.h"
 #include "model/session/session.h"
 

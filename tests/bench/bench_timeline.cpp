@@ -4,9 +4,9 @@
 //     bench_timeline               a synthetic trace of 6.3 million events
 //     bench_timeline EVENTS        one of another length
 //     bench_timeline FILE          a recording
-#include "model/analysis/search.h"
 #include "model/base/words.h"
 #include "model/session/session.h"
+#include "model/tables/search.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/layer_order.h"

@@ -2,10 +2,10 @@
 // Time of finding the steps of a training that goes on for long, by each evidence, one line each:
 //
 //     bench_training FILE [EVENTS]     one step of a recording, again and again (6 million events)
-#include "model/analysis/training/training_steps.h"
+#include "model/analysis/training/steps/training_steps.h"
 #include "model/base/words.h"
 #include "model/session/session.h"
-#include "model/trace/roles.h"
+#include "model/trace/program/roles.h"
 #include "tests/bench/cpu_time.h"
 
 #include <algorithm>

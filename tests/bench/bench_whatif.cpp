@@ -2,12 +2,12 @@
 // bench_whatif FILE [ITEMS]: how long answers take while somebody looks for a batch: 65 of them from half the
 // recorded one to eight times as many, at a first look and with their bounds, and one for each setting of the
 // allocator that is worth trying.
-#include "model/analysis/settings_advice.h"
+#include "model/analysis/allocator/settings_advice.h"
 #include "model/base/words.h"
 #include "model/session/opener.h"
 #include "model/timeline/clock.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/run_replay.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/run/run_replay.h"
 
 #include <algorithm>
 #include <chrono>

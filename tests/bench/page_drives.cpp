@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/page_drives.h"
 
-#include "model/analysis/groups.h"
-#include "views/contents/document_view.h"
-#include "views/contents/minimap.h"
-#include "views/pages/flame_page.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/table_page.h"
+#include "model/analysis/summary/groups.h"
+#include "views/contents/document/document_view.h"
+#include "views/contents/document/minimap.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/tables/flame_page.h"
+#include "views/pages/tables/table_page.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_view.h"

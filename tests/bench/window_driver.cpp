@@ -2,7 +2,7 @@
 #include "tests/bench/window_driver.h"
 
 #include "resources/resources.h"
-#include "views/contents/document_view.h"
+#include "views/contents/document/document_view.h"
 
 #include <QMouseEvent>
 #include <QThreadPool>

@@ -5,7 +5,7 @@
 #include <QElapsedTimer>
 #include <QTimer>
 
-#include "views/contents/document_content.h"
+#include "views/contents/document/document_content.h"
 #include "views/shell/main_window.h"
 
 #include <functional>

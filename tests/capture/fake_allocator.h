@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "capture/agent/call_marks.h"
+#include "capture/agent/program/call_marks.h"
 #include "capture/hook/torch_hook.h"
 #include "model/wire/kinds.h"
 

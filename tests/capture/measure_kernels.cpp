@@ -4,7 +4,7 @@
 // traces of real GPUs may be named: their rows, written as a recording would be.
 //
 //   measure_kernels [TRACE...]
-#include "capture/agent/work_rows.h"
+#include "capture/agent/program/work_rows.h"
 #include "model/chunks/chunk_kinds.h"
 #include "model/session/session.h"
 #include "model/trace/work.h"

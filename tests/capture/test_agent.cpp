@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/agent.h"
 #include "model/session/session.h"
-#include "model/trace/allocator_calls.h"
-#include "model/trace/roles.h"
+#include "model/trace/program/allocator_calls.h"
+#include "model/trace/program/roles.h"
 #include "model/trace/thread_names.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/summary_text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What hooks and Python's side tell of the calls of a deep step, on its way to the sender.
-#include "capture/agent/call_log.h"
+#include "capture/agent/program/call_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What hooks and Python's side tell of a deep step, on its way to the sender.
-#include "capture/agent/deep_log.h"
+#include "capture/agent/program/deep_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/driver_track.h"
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 
 #include <array>
 #include <gtest/gtest.h>

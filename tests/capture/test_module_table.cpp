@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "capture/agent/module_of_node.h"
-#include "capture/agent/module_table.h"
-#include "capture/agent/tensor_table.h"
+#include "capture/agent/program/tensor_table.h"
+#include "capture/agent/stacks/module_of_node.h"
+#include "capture/agent/stacks/module_table.h"
 
 #include <gtest/gtest.h>
 

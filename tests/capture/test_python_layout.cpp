@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "capture/agent/python_layout.h"
+#include "capture/agent/stacks/python_layout.h"
 
 #include <gtest/gtest.h>
 

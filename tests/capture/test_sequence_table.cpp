@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "capture/agent/sequence_table.h"
-#include "capture/agent/texts.h"
+#include "capture/agent/program/texts.h"
+#include "capture/agent/stacks/sequence_table.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "capture/agent/stacks.h"
+#include "capture/agent/stacks/stacks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the records of the device's profiler to rows of a recording.
-#include "capture/agent/work_rows.h"
+#include "capture/agent/program/work_rows.h"
 #include "capture/cupti/buffers.h"
 #include "model/wire/tables.h"
 #include "tests/capture/fake_cupti.h"

@@ -2,13 +2,13 @@
 // Any bytes as the payloads of a session's chunks. Their hashes would keep a fuzzer out, so they are made
 // here, and so is what binds digests to the chunks before them: the input is a list of (type, length,
 // payload). What opens is looked at by the analyses of a training.
-#include "model/analysis/summary.h"
-#include "model/analysis/training/deep_check.h"
-#include "model/analysis/training/leaks.h"
-#include "model/analysis/training/ledger.h"
-#include "model/analysis/training/module_ledger.h"
-#include "model/analysis/training/spikes.h"
-#include "model/analysis/work/outside_memory.h"
+#include "model/analysis/summary/summary.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/analysis/training/ledger/ledger.h"
+#include "model/analysis/training/ledger/module_ledger.h"
+#include "model/analysis/training/steps/deep_check.h"
+#include "model/analysis/training/steps/spikes.h"
+#include "model/analysis/work/join/outside_memory.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/words.h"
@@ -17,12 +17,12 @@
 #include "model/readers/reader.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
-#include "model/whatif/batch.h"
-#include "model/whatif/batch_items.h"
-#include "model/whatif/program_run.h"
-#include "model/whatif/recorded_calls.h"
+#include "model/whatif/evidence/batch_items.h"
+#include "model/whatif/kinds/batch.h"
+#include "model/whatif/kinds/calls_again.h"
+#include "model/whatif/run/program_run.h"
 #include "model/wire/chunk.h"
-#include "model/wire/digest.h"
+#include "model/wire/digest_codec.h"
 #include "model/wire/follower.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Any file in any form, through the exact model: whatever opens must add up, or say where it does not.
 #include "model/readers/reader.h"
 #include "model/session/session.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // usage: session_seeds RECORDING OUT     of a file
 //        session_seeds OUT               of programs that train, OUT-0 and so on
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/readers/reader.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"

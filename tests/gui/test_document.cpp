@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 
 #include "tests/gui/eventually.h"
 #include "tests/gui/fresh_start.h"

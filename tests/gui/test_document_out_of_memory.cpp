@@ -3,7 +3,7 @@
 #include "tests/gui/eventually.h"
 #include "tests/gui/training/training_run.h"
 #include "tests/support/grow.h"
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 
 #include <QCoreApplication>
 #include <QTest>

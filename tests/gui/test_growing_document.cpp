@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A document whose source tells of a session generation by generation.
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 
 #include "tests/gui/eventually.h"
 #include "tests/support/device_data.h"

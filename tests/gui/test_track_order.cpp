@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/track_order.h"
+#include "views/models/document/track_order.h"
 
-#include "views/models/view_state.h"
+#include "views/models/document/view_state.h"
 
 #include <gtest/gtest.h>
 

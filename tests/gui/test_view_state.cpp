@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/view_state.h"
+#include "views/models/document/view_state.h"
 
 #include "tests/unit/timeline/traced.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds every include, licence line and the table in HACKING.md against cmake/layers.txt, and the names of types against each other.
+"""Holds every include and licence line against cmake/layers.txt, and the names of types and files against each other.
 
 Prints a line for each thing that is wrong, with what to do, and exits 1 if there is one. A directory belongs to the row with
 the longest name that it lies in; what a row names may be included with all that lies in it. `--self-test` breaks each rule
@@ -18,9 +18,9 @@ APACHE = ("capture", "model/wire", "tests/unit/simgpu")
 QT = ("app/gui", "views", "tests/bench", "tests/gui")
 SOURCES = {".h", ".cpp", ".c"}
 WITH_LICENCE = SOURCES | {".py"}
+MOST_FILES = 40
 PUBLIC = pathlib.PurePosixPath("capture/include")  # in the search path of whoever links the recorder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)')
-CODE = re.compile(r"`([^`]+)`")
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
 TYPE = re.compile(r"(?:struct|class|enum class|union) (\w+)[^;]*\{")
 
@@ -38,20 +38,6 @@ def read_list(root):
             names, _, allowed = line.partition(":")
             for name in names.split():
                 layers[name] = allowed.split()
-    return layers
-
-
-def read_table(root):
-    """The same from HACKING.md: the first and the last cell of each row of its table of layers."""
-    layers = {}
-    text = (root / "HACKING.md").read_text()
-    section = text[text.index("## Layers"):]
-    section = section[:section.index("\n## ", 1)]
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("| `") and len(cells) == 3:
-            for name in CODE.findall(cells[0]):
-                layers[name] = CODE.findall(cells[2])
     return layers
 
 
@@ -79,7 +65,7 @@ def check_includes(root, layers):
         folder = path.parent.as_posix()
         row = row_of(layers, folder)
         if row is None:
-            yield f"{path}: cmake/layers.txt has no row for {folder}: add one, and to HACKING.md"
+            yield f"{path}: cmake/layers.txt has no row for {folder}: add one"
             continue
         seen.add(row)
         for number, quoted, name in includes(root / path):
@@ -107,19 +93,10 @@ def check_downwards(layers):
     names = list(layers)
     for position, name in enumerate(names):
         for allowed in layers[name]:
-            above = [other for other in names[:position] if inside(other, allowed) or inside(allowed, other)]
+            rows = {other for other in names if inside(other, allowed)} | {row_of(layers, allowed)}
+            above = [other for other in names[:position] if other in rows]
             if above and not inside(name, allowed):
                 yield f"cmake/layers.txt: {name} names {allowed}, which stands above it: the list goes down"
-
-
-def check_table(root, layers):
-    table = read_table(root)
-    for name in sorted(set(layers) | set(table)):
-        if layers.get(name) != table.get(name):
-            yield (f"HACKING.md: its table says of {name} {table.get(name, 'nothing')}, cmake/layers.txt "
-                   f"{layers.get(name, 'nothing')}: make them the same")
-    if list(layers) != list(table) and set(layers) == set(table):
-        yield "HACKING.md: the rows of its table stand in another order than in cmake/layers.txt"
 
 
 def check_licences(root):
@@ -148,12 +125,28 @@ def check_names(root):
             yield f"{paths[0]} and {paths[1]} both define {namespace}::{name}: rename one"
 
 
+def check_files(root):
+    """A file is found by its name, and a folder can be read at a glance."""
+    folders = {}
+    for path in sources(root, (*CHECKED, "tests"), SOURCES):
+        folders.setdefault(path.parent, set()).add(path.name)
+    for folder, names in folders.items():
+        if len(names) > MOST_FILES:
+            yield f"{folder}: {len(names)} sources, more than {MOST_FILES}: split it by task"
+    for top in ("model", "views"):
+        found = {}
+        for folder, names in folders.items():
+            for name in names if inside(folder.as_posix(), top) else ():
+                if other := found.setdefault(name, folder) != folder and found[name]:
+                    yield f"{other}/{name} and {folder}/{name} have one name: rename one"
+
+
 def problems(root):
     layers = read_list(root)
+    yield from check_files(root)
     yield from check_names(root)
     yield from check_downwards(layers)
     yield from check_includes(root, layers)
-    yield from check_table(root, layers)
     yield from check_licences(root)
 
 
@@ -162,9 +155,6 @@ def self_test():
     right = {
         "cmake/layers.txt": "tests/bench: views\napp: views model\nviews: model\ncapture: model/wire # and nothing else\n"
                             "model/trace: model/wire\nmodel/wire:\n",
-        "HACKING.md": "## Layers\n| d | h | m |\n|---|---|---|\n| `tests/bench` | b | `views` |\n| `app` | a | `views`, `model` |\n"
-                      "| `views` | v | `model` |\n| `capture` | c | `model/wire` |\n| `model/trace` | t | `model/wire` |\n"
-                      "| `model/wire` | w | |\n\n## Rules\n",
         "app/main.cpp": gpl + '#include "views/window.h"\n',
         "views/window.h": gpl + '#include <QWidget>\n#include "model/trace/events.h"\n',
         "capture/agent.cpp": apache + '#include "model/wire/chunk.h"\n#include "strata/capture.h"\n',
@@ -178,13 +168,13 @@ def self_test():
         "an include of another part of the model": {"capture/agent.cpp": apache + '#include "model/trace/events.h"\n'},
         "Qt in the model": {"model/trace/events.h": gpl + "#include <QString>\n"},
         "two types of one name": {name: gpl + "namespace strata::views {\nstruct Row {\n};\n}\n" for name in ("views/window.h", "views/row.h")},
+        "two files of one name": {"model/wire/events.h": apache},
+        "a folder of many files": {f"model/trace/part{number}.h": gpl for number in range(MOST_FILES)},
         "no licence": {"app/main.cpp": '#include "views/window.h"\n'},
         "the licence of another directory": {"model/wire/chunk.h": gpl},
         "a directory without a row": {"model/session/session.h": gpl},
         "a row without a directory": {"cmake/layers.txt": right["cmake/layers.txt"] + "model/gone:\n"},
         "a list that goes up": {"cmake/layers.txt": right["cmake/layers.txt"].replace("model/wire:", "model/wire: model/trace")},
-        "a table that says more": {"HACKING.md": right["HACKING.md"].replace("| c | `model/wire` |", "| c | `model/wire`, `app` |")},
-        "a table that lacks a row": {"HACKING.md": right["HACKING.md"].replace("| `views` | v | `model` |\n", "")},
     }
 
     def found(files):

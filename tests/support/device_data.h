@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/device_data.h"
+#include "views/models/document/device_data.h"
 
 #include <map>
 #include <memory>

@@ -2,7 +2,7 @@
 #include "tests/support/grow.h"
 
 #include "model/session/cut.h"
-#include "model/trace/roles.h"
+#include "model/trace/program/roles.h"
 
 #include <algorithm>
 #include <limits>

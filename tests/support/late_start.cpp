@@ -3,7 +3,7 @@
 
 #include "model/base/words.h"
 #include "model/session/session.h"
-#include "model/trace/allocator_calls.h"
+#include "model/trace/program/allocator_calls.h"
 #include "model/wire/info.h"
 
 #include <algorithm>

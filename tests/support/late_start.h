@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "tests/support/little_chunks.h"
 
 #include "model/wire/chunk_writer.h"
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 #include "model/wire/state.h"
 #include "model/wire/tables.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/session_text.h"
 
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/pictures.h"
 #include "tests/support/naive_trace.h"

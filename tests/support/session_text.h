@@ -4,7 +4,7 @@
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/layer_order.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <memory>
 #include <string>

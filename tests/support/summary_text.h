@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/summary.h"
-#include "model/analysis/verdict.h"
+#include "model/analysis/summary/summary.h"
+#include "model/analysis/summary/verdict.h"
 #include "model/base/words.h"
 #include "model/session/opener.h"
 

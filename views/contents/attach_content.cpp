@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/attach_content.h"
 
-#include "views/models/dry_run_job.h"
-#include "views/pages/attach_page.h"
+#include "views/models/programs/dry_run_job.h"
+#include "views/pages/attach/attach_page.h"
 
 #include <QMessageBox>
 #include <QPushButton>

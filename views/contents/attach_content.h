@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/inject_job.h"
+#include "views/models/live/inject_job.h"
 #include "views/shell/window_content.h"
 
 namespace strata::views {

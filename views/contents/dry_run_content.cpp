@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/dry_run_content.h"
 
-#include "views/pages/dry_run_page.h"
+#include "views/pages/dryrun/dry_run_page.h"
 
 #include <QStandardPaths>
 #include <QVBoxLayout>

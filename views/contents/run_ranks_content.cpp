@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/run_ranks_content.h"
 
-#include "views/pages/run_ranks_page.h"
+#include "views/pages/timeline/run_ranks_page.h"
 #include "views/shell/recent_files.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/timeline/rank_grid.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/start_page.h"
 
-#include "views/contents/finder.h"
-#include "views/contents/search_box.h"
+#include "views/contents/search/finder.h"
+#include "views/contents/search/search_box.h"
 #include "views/shell/recent_files.h"
 #include "views/style/icons.h"
 #include "views/style/labels.h"

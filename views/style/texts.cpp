@@ -3,7 +3,7 @@
 
 #include "model/base/shell.h"
 #include "model/base/words.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <QCoreApplication>
 #include <QDir>

@@ -3,7 +3,7 @@
 
 #include <QTreeView>
 
-#include "views/models/call_tree_model.h"
+#include "views/models/tables/call_tree_model.h"
 #include "views/style/palette.h"
 
 namespace strata::views {

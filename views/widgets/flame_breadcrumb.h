@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "views/models/flame_tree.h"
+#include "views/models/tables/flame_tree.h"
 #include "views/style/palette.h"
 
 #include <memory>

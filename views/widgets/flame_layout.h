@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/flame_tree.h"
+#include "views/models/tables/flame_tree.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/table_model.h"
+#include "views/models/tables/table_model.h"
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/plain_table_view.h"
 
-#include "views/models/csv.h"
+#include "views/models/tables/csv.h"
 #include "views/style/type.h"
 #include "views/widgets/kept_rows.h"
 

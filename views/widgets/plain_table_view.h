@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/plain_table.h"
+#include "views/models/tables/plain_table.h"
 #include "views/widgets/table_view.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/table_filter_bar.h"
 
-#include "model/trace/filter_language.h"
+#include "model/trace/filter/filter_language.h"
 #include "views/style/texts.h"
 #include "views/widgets/segmented.h"
 

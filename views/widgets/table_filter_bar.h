@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "model/trace/filter_conditions.h"
+#include "model/trace/filter/filter_conditions.h"
 
 class QLabel;
 class QLineEdit;

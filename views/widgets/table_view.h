@@ -3,7 +3,7 @@
 
 #include <QAbstractItemView>
 
-#include "views/models/table_model.h"
+#include "views/models/tables/table_model.h"
 #include "views/style/palette.h"
 #include "views/widgets/quick_text.h"
 

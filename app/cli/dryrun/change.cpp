@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/change.h"
 
-#include "model/whatif/change.h"
-#include "model/whatif/gradient_lives.h"
-#include "model/whatif/offload_choice.h"
+#include "model/whatif/ask/change.h"
+#include "model/whatif/ask/offload_choice.h"
+#include "model/whatif/kinds/gradient_lives.h"
 
 #include <charconv>
 #include <cstdint>

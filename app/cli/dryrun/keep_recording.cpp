@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/keep_recording.h"
 
-#include "model/analysis/save_as.h"
+#include "model/tables/save_as.h"
 
 namespace strata::cli {
 

@@ -3,11 +3,11 @@
 
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/step_time.h"
-#include "model/analysis/groups.h"
-#include "model/analysis/position.h"
+#include "model/analysis/summary/groups.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
 #include "model/session/session.h"
+#include "model/tables/position.h"
 
 #include <algorithm>
 #include <csignal>

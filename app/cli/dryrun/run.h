@@ -3,7 +3,7 @@
 
 #include "app/cli/dryrun/options.h"
 #include "capture/dryrun/peaks.h"
-#include "model/analysis/work/launched_step.h"
+#include "model/analysis/work/costs/launched_step.h"
 #include "model/base/result.h"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/cli/dryrun/run.h"
-#include "model/analysis/work/least_step.h"
+#include "model/analysis/work/costs/least_step.h"
 #include "model/cards/catalogue.h"
 
 #include <nlohmann/json_fwd.hpp>

@@ -2,7 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/live/process_json.h"
 #include "app/cli/options.h"
-#include "app/cli/row_table.h"
+#include "app/cli/tables/row_table.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/alternatives_report.h"
 
-#include "app/cli/peaks_json.h"
+#include "app/cli/summary/peaks_json.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
-#include "model/whatif/alternatives.h"
-#include "model/whatif/predicted_bounds.h"
+#include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/plan/alternatives.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "model/base/result.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/scenario.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/ask/scenario.h"
 
 #include <cstdint>
 #include <optional>

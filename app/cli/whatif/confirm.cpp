@@ -11,9 +11,9 @@
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
-#include "model/whatif/lacks.h"
-#include "model/whatif/python_changes.h"
-#include "model/whatif/recorded_calls.h"
+#include "model/whatif/answer/python_changes.h"
+#include "model/whatif/ask/lacks.h"
+#include "model/whatif/kinds/calls_again.h"
 #include "model/wire/info.h"
 
 #include <algorithm>

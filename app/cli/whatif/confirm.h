@@ -3,7 +3,7 @@
 
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
-#include "model/whatif/scenario.h"
+#include "model/whatif/ask/scenario.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
-#include "model/whatif/last_uses.h"
+#include "model/whatif/kinds/last_uses.h"
 
 #include <vector>
 

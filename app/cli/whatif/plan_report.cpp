@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/plan_report.h"
 
-#include "app/cli/peaks_json.h"
+#include "app/cli/summary/peaks_json.h"
 #include "app/cli/text.h"
 #include "app/cli/whatif/report.h"
 #include "model/base/units.h"

@@ -3,8 +3,8 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
-#include "model/whatif/checkpoint_plan.h"
-#include "model/whatif/fit_plan.h"
+#include "model/whatif/plan/checkpoint_plan.h"
+#include "model/whatif/plan/fit_plan.h"
 
 #include <string_view>
 

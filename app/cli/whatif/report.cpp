@@ -2,7 +2,7 @@
 #include "app/cli/whatif/report.h"
 
 #include "app/cli/open.h"
-#include "app/cli/peaks_json.h"
+#include "app/cli/summary/peaks_json.h"
 #include "app/cli/text.h"
 #include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"

@@ -5,10 +5,10 @@
 #include "app/cli/output.h"
 #include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
-#include "model/whatif/checkpoint_plan.h"
-#include "model/whatif/fit_plan.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/step_time.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/answer/step_time.h"
+#include "model/whatif/plan/checkpoint_plan.h"
+#include "model/whatif/plan/fit_plan.h"
 
 #include <cstdint>
 #include <optional>

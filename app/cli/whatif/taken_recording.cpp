@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/taken_recording.h"
 
-#include "app/cli/segments_told.h"
+#include "app/cli/allocator/segments_told.h"
 #include "model/base/units.h"
-#include "model/whatif/batch_items.h"
+#include "model/whatif/evidence/batch_items.h"
 
 #include <cstdio>
 #include <utility>

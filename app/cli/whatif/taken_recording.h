@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/training_option.h"
-#include "model/analysis/replay.h"
+#include "app/cli/training/training_option.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/base/result.h"
 #include "model/session/session.h"
-#include "model/whatif/scenario.h"
+#include "model/whatif/ask/scenario.h"
 
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,7 @@
 #include "app/launch/inject/process_image.h"
 #include "app/launch/inject/process_status.h"
 #include "app/launch/libraries.h"
-#include "capture/agent/injected.h"
+#include "capture/agent/entry/injected.h"
 #include "model/live/link_address.h"
 
 #include <cerrno>

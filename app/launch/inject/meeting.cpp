@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/inject/meeting.h"
 
-#include "capture/agent/injected.h"
+#include "capture/agent/entry/injected.h"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 
 namespace strata::launch {
 
-/// Waits for a process at a place of an abstract name (capture/agent/injected.h), and looks at the process
+/// Waits for a process at a place of an abstract name (capture/agent/entry/injected.h), and looks at the process
 /// meanwhile. One thread.
 class Meeting {
 public:

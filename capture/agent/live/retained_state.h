@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 #include "model/wire/link/link_chunks.h"
-#include "model/wire/roles.h"
+#include "model/wire/roles_codec.h"
 #include "model/wire/state.h"
 #include "model/wire/tables.h"
 

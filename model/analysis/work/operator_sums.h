@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/intervals.h"
+#include "model/analysis/work/device/intervals.h"
 #include "model/trace/strings.h"
 #include "model/trace/work.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/session_work.h"
 
-#include "model/analysis/steps.h"
-#include "model/analysis/work/follow_memory.h"
+#include "model/analysis/training/steps/steps.h"
+#include "model/analysis/work/join/follow_memory.h"
 #include "model/base/wrap.h"
 #include "model/trace/thread_names.h"
 #include "model/wire/info.h"

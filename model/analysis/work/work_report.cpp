@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/work_report.h"
 
-#include "model/analysis/work/backward_tail.h"
-#include "model/analysis/work/launchers.h"
-#include "model/analysis/work/step_times.h"
+#include "model/analysis/work/device/launchers.h"
+#include "model/analysis/work/waits/backward_tail.h"
+#include "model/analysis/work/waits/step_times.h"
 #include "model/base/units.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/device_work.h"
-#include "model/analysis/work/launches.h"
-#include "model/analysis/work/roofline.h"
-#include "model/analysis/work/wait_causes.h"
+#include "model/analysis/work/costs/roofline.h"
+#include "model/analysis/work/device/device_work.h"
+#include "model/analysis/work/device/launches.h"
+#include "model/analysis/work/waits/wait_causes.h"
 #include "model/analysis/work/work_tables.h"
 #include "model/base/sentence.h"
 #include "model/trace/recording.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/work_tables.h"
 
-#include "model/analysis/work/wait_causes.h"
+#include "model/analysis/work/waits/wait_causes.h"
 #include "model/base/wrap.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/device/device_work.h"
 #include "model/analysis/work/operator_sums.h"
 
 #include <array>

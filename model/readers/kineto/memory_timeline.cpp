@@ -3,7 +3,7 @@
 
 #include "model/base/wrap.h"
 #include "model/readers/kineto/json_values.h"
-#include "model/trace/profiled_categories.h"
+#include "model/trace/program/profiled_categories.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include "model/digest/digest_rows.h"
 #include "model/trace/recording.h"
 #include "model/wire/chunk.h"
-#include "model/wire/digest.h"
-#include "model/wire/events.h"
+#include "model/wire/digest_codec.h"
+#include "model/wire/events_codec.h"
 
 #include <cstddef>
 #include <cstdint>

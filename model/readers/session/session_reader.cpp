@@ -4,7 +4,7 @@
 #include "model/readers/session/chunk_stream.h"
 #include "model/readers/session/session_builder.h"
 #include "model/readers/session/session_reading.h"
-#include "model/wire/user_data.h"
+#include "model/wire/user_data_codec.h"
 
 #include <algorithm>
 

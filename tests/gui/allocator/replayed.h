@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/gui/tables/device_data.h"
-#include "views/models/replay_data.h"
+#include "views/models/document/replay_data.h"
 #include "views/style/type.h"
 
 #include <QApplication>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/allocator_page.h"
+#include "views/pages/allocator/allocator_page.h"
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/tables/open_document.h"
-#include "views/pages/fragmentation_page.h"
+#include "views/pages/allocator/fragmentation_page.h"
 #include "views/widgets/allocator/segments_table.h"
 #include "views/widgets/plain_table_view.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/dry_run_job.h"
+#include "views/models/programs/dry_run_job.h"
 
 #include <QStringList>
 #include <QTemporaryDir>

@@ -3,9 +3,9 @@
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/shell_test.h"
 #include "tests/integration/run_strata.h"
-#include "views/pages/what_if_batch_card.h"
-#include "views/pages/what_if_confirm_panel.h"
-#include "views/pages/what_if_page.h"
+#include "views/pages/whatif/what_if_batch_card.h"
+#include "views/pages/whatif/what_if_confirm_panel.h"
+#include "views/pages/whatif/what_if_page.h"
 #include "views/style/texts.h"
 
 #include <QFile>

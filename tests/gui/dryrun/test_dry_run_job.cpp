@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/window_driver.h"
-#include "views/models/process_family.h"
-#include "views/pages/dry_run_texts.h"
+#include "views/models/programs/process_family.h"
+#include "views/pages/dryrun/dry_run_texts.h"
 
 #include <QFileInfo>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/cards/catalogue.h"
 #include "tests/integration/run_strata.h"
-#include "views/models/dry_run_request.h"
-#include "views/models/shell_words.h"
+#include "views/models/programs/dry_run_request.h"
+#include "views/models/programs/shell_words.h"
 
 #include <QDir>
 #include <QSettings>

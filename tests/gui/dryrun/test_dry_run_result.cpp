@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/dryrun/dry_run_test.h"
-#include "views/models/dry_run_result.h"
-#include "views/pages/dry_run_texts.h"
+#include "views/models/programs/dry_run_result.h"
+#include "views/pages/dryrun/dry_run_texts.h"
 
 #include <gmock/gmock.h>
 

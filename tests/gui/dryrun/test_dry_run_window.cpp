@@ -4,9 +4,9 @@
 #include "tests/gui/shell/shell_test.h"
 #include "tests/integration/run_strata.h"
 #include "views/contents/dry_run_content.h"
-#include "views/pages/dry_run_form.h"
-#include "views/pages/dry_run_page.h"
-#include "views/pages/dry_run_result_view.h"
+#include "views/pages/dryrun/dry_run_form.h"
+#include "views/pages/dryrun/dry_run_page.h"
+#include "views/pages/dryrun/dry_run_result_view.h"
 #include "views/shell/actions.h"
 #include "views/style/texts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/output_lines.h"
+#include "views/models/programs/output_lines.h"
 
 #include <gtest/gtest.h>
 

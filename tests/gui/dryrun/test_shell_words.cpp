@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/base/shell.h"
 #include "tests/integration/run_strata.h"
-#include "views/models/shell_words.h"
+#include "views/models/programs/shell_words.h"
 
 #include <QDir>
 

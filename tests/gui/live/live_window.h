@@ -4,10 +4,10 @@
 #include "capture/agent/agent.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/live_bar.h"
-#include "views/models/live_source.h"
-#include "views/pages/attach_page.h"
-#include "views/pages/process_list.h"
+#include "views/contents/document/live_bar.h"
+#include "views/models/live/live_source.h"
+#include "views/pages/attach/attach_page.h"
+#include "views/pages/attach/process_list.h"
 
 #include <QTemporaryDir>
 

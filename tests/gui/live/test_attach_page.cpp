@@ -2,7 +2,7 @@
 // The page Attach: what it finds, what it says where there is nothing, how it leads to a process.
 #include "tests/gui/live/live_window.h"
 
-#include "views/pages/process_list.h"
+#include "views/pages/attach/process_list.h"
 #include "views/shell/banner.h"
 
 #include <QLineEdit>

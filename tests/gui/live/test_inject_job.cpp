@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window makes of what `strata attach --inject` says: here a script says it.
-#include "views/models/inject_job.h"
+#include "views/models/live/inject_job.h"
 
 #include <QFile>
 #include <QSignalSpy>

@@ -3,8 +3,8 @@
 // saved.
 #include "tests/gui/live/live_window.h"
 
-#include "views/contents/minimap.h"
-#include "views/pages/memory_page.h"
+#include "views/contents/document/minimap.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
 #include "views/style/texts.h"

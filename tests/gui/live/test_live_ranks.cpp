@@ -4,9 +4,9 @@
 
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
-#include "views/models/live_ranks.h"
-#include "views/pages/rank_curves.h"
-#include "views/pages/ranks_view.h"
+#include "views/models/live/live_ranks.h"
+#include "views/pages/attach/rank_curves.h"
+#include "views/pages/attach/ranks_view.h"
 #include "views/widgets/plain_table_view.h"
 
 #include <QProcess>

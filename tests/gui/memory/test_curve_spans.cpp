@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/memory/curve_spans.h"
+#include "views/widgets/memory/raster/curve_spans.h"
 
 #include "tests/support/random_recording.h"
 

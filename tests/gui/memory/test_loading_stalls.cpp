@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window stays responsive while it loads: the event loop's longest turn must not grow with the file.
 #include "app/gui/contents.h"
-#include "views/contents/document_content.h"
-#include "views/contents/document_view.h"
+#include "views/contents/document/document_content.h"
+#include "views/contents/document/document_view.h"
 #include "views/shell/main_window.h"
 #include "views/shell/theme.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/memory/blocks_raster.h"
-#include "views/widgets/memory/picture_scaler.h"
+#include "views/widgets/memory/raster/blocks_raster.h"
+#include "views/widgets/memory/raster/picture_scaler.h"
 
 #include "tests/support/make_recording.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/memory/raster.h"
-#include "views/widgets/memory/span_raster.h"
+#include "views/widgets/memory/raster/raster.h"
+#include "views/widgets/memory/raster/span_raster.h"
 
 #include <QPainter>
 

@@ -2,11 +2,11 @@
 // A line has one colour wherever it is drawn, and what has no stack is hatched grey everywhere.
 #include "tests/gui/shell/shell_test.h"
 #include "tests/support/make_recording.h"
-#include "views/models/blocks_table.h"
-#include "views/models/events_table.h"
-#include "views/models/group_colours.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/share_list.h"
+#include "views/models/document/group_colours.h"
+#include "views/models/tables/blocks_table.h"
+#include "views/models/tables/events_table.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/summary/share_list.h"
 
 using namespace strata;
 using namespace strata::views;

@@ -2,10 +2,10 @@
 // The dock that says who: its stacks can be read, folded and copied.
 #include "tests/gui/shell/shell_test.h"
 #include "tests/gui/tables/device_data.h"
-#include "views/contents/details_panel.h"
-#include "views/contents/stack_list.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/timeline_page.h"
+#include "views/contents/details/details_panel.h"
+#include "views/contents/details/stack_list.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/timeline/timeline_page.h"
 
 #include <QClipboard>
 #include <QDockWidget>

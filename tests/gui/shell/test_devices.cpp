@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording of several devices: each is named with its figures and one click away.
 #include "tests/gui/shell/shell_test.h"
-#include "views/pages/device_list.h"
+#include "views/pages/summary/device_list.h"
 #include "views/style/texts.h"
 
 using namespace strata;

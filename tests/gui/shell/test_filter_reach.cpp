@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // While there is a filter, every page says whether it applies.
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/filter_bar.h"
-#include "views/contents/filter_note.h"
-#include "views/contents/page_window.h"
+#include "views/contents/document/filter_bar.h"
+#include "views/contents/document/filter_note.h"
+#include "views/contents/document/page_window.h"
 
 #include <QPushButton>
 #include <QToolButton>

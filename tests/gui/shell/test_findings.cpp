@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/window_driver.h"
-#include "views/pages/findings_list.h"
+#include "views/pages/summary/findings_list.h"
 
 #include <QPushButton>
 #include <QSignalSpy>

@@ -2,9 +2,9 @@
 // A session that grows while it is shown: no page is painted without its content.
 #include "tests/gui/shell/growth_test.h"
 #include "tests/gui/training/training_run.h"
-#include "views/pages/leaks_page.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/summary_page.h"
+#include "views/pages/leaks/leaks_page.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/summary/summary_page.h"
 #include "views/widgets/allocator/address_map.h"
 #include "views/widgets/allocator/fragmentation_chart.h"
 #include "views/widgets/flame_graph.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every item model of the window under QAbstractItemModelTester, while the window is used.
 #include "tests/gui/shell/shell_test.h"
-#include "views/models/blocks_table.h"
-#include "views/pages/blocks_page.h"
-#include "views/pages/events_page.h"
-#include "views/pages/flame_page.h"
-#include "views/pages/memory_page.h"
+#include "views/models/tables/blocks_table.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/tables/blocks_page.h"
+#include "views/pages/tables/events_page.h"
+#include "views/pages/tables/flame_page.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_view.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys mean what has the keyboard: a table, an open menu, a field, a menu of the window.
 #include "tests/gui/shell/shell_test.h"
-#include "views/pages/memory_page.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/shell/actions.h"
 
 #include <QComboBox>

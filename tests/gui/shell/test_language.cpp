@@ -2,9 +2,9 @@
 // What the model says, in another language of the window.
 #include "tests/gui/brackets.h"
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/search_box.h"
-#include "views/contents/search_palette.h"
-#include "views/pages/events_page.h"
+#include "views/contents/search/search_box.h"
+#include "views/contents/search/search_palette.h"
+#include "views/pages/tables/events_page.h"
 #include "views/shell/banner.h"
 #include "views/widgets/table_filter_bar.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What fits a window of 1280x800, what is remembered, and what follows the theme.
 #include "tests/gui/shell/shell_test.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/summary_facts.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/parts/summary_facts.h"
 #include "views/shell/top_bar.h"
 #include "views/widgets/call_tree_view.h"
 

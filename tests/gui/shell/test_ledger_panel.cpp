@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ledger on the page Summary: where it stands, what it says where little is known, where a click leads.
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/details_panel.h"
-#include "views/models/ledger_source.h"
-#include "views/pages/bar_list.h"
-#include "views/pages/ledger_panel.h"
-#include "views/pages/module_tree.h"
-#include "views/pages/oom_panel.h"
-#include "views/pages/summary_page.h"
+#include "views/contents/details/details_panel.h"
+#include "views/models/document/ledger_source.h"
+#include "views/pages/parts/bar_list.h"
+#include "views/pages/summary/ledger_panel.h"
+#include "views/pages/summary/module_tree.h"
+#include "views/pages/summary/oom_panel.h"
+#include "views/pages/summary/summary_page.h"
 #include "views/widgets/segmented.h"
 
 #include <QPushButton>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A click on a line, a frame or an instant shows it on every page and in the details.
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/session/save.h"
 #include "tests/gui/shell/shell_test.h"
 #include "tests/support/make_recording.h"
-#include "views/contents/details_panel.h"
-#include "views/pages/flame_page.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/share_list.h"
+#include "views/contents/details/details_panel.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/summary/share_list.h"
+#include "views/pages/tables/flame_page.h"
 #include "views/shell/actions.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Notes, named ranges and filters, from the key that is pressed to the file that has them.
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/session/filter_text.h"
 #include "model/session/save.h"
 #include "model/session/user_file.h"
 #include "tests/gui/shell/shell_test.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/notes_page.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/memory/notes_page.h"
 #include "views/shell/actions.h"
 
 #include <QDialog>

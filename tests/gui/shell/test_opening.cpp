@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/loading_view.h"
+#include "views/contents/document/loading_view.h"
 #include "views/contents/start_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rail: pages in groups that fold to icons, grey where the file cannot fill them.
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/rail.h"
+#include "views/contents/document/rail.h"
 
 #include <QPushButton>
 #include <QToolButton>

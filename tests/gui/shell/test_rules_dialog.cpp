@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Categories of the user's own: written, tried, kept and undone.
-#include "model/analysis/training/category_rules.h"
+#include "model/analysis/training/roles/category_rules.h"
 #include "model/base/units.h"
 #include "tests/gui/shell/shell_test.h"
-#include "views/models/ledger_source.h"
-#include "views/pages/bar_list.h"
-#include "views/pages/ledger_panel.h"
-#include "views/pages/rules_dialog.h"
-#include "views/pages/summary_page.h"
+#include "views/models/document/ledger_source.h"
+#include "views/pages/parts/bar_list.h"
+#include "views/pages/summary/ledger_panel.h"
+#include "views/pages/summary/rules_dialog.h"
+#include "views/pages/summary/summary_page.h"
 
 #include <QLabel>
 #include <QPlainTextEdit>

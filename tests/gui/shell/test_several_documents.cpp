@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Documents side by side in one window, and devices that follow each other by time.
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/details_panel.h"
-#include "views/contents/minimap.h"
-#include "views/pages/memory_page.h"
+#include "views/contents/details/details_panel.h"
+#include "views/contents/document/minimap.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
 #include "views/shell/status_bar.h"

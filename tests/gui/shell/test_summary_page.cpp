@@ -2,10 +2,10 @@
 // The page Summary: the picture of the curve, the cards that it fits on, what folds.
 #include "tests/gui/shell/shell_test.h"
 #include "tests/gui/training/training_run.h"
-#include "views/contents/details_panel.h"
-#include "views/pages/fold_section.h"
-#include "views/pages/memory_page.h"
-#include "views/pages/summary_page.h"
+#include "views/contents/details/details_panel.h"
+#include "views/pages/memory/memory_page.h"
+#include "views/pages/parts/fold_section.h"
+#include "views/pages/summary/summary_page.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/curve_overview.h"
 

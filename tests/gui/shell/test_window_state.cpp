@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/shell_test.h"
-#include "views/contents/minimap.h"
-#include "views/contents/rail.h"
-#include "views/pages/memory_page.h"
+#include "views/contents/document/minimap.h"
+#include "views/contents/document/rail.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/shell/actions.h"
 
 #include <QDockWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/window_driver.h"
 
-#include "views/contents/search_box.h"
+#include "views/contents/search/search_box.h"
 #include "views/shell/status_bar.h"
 
 #include <QAbstractButton>

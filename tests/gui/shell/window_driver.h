@@ -2,10 +2,10 @@
 #pragma once
 
 #include "tests/gui/eventually.h"
-#include "views/contents/document_content.h"
-#include "views/contents/document_view.h"
-#include "views/models/document.h"
-#include "views/pages/page.h"
+#include "views/contents/document/document_content.h"
+#include "views/contents/document/document_view.h"
+#include "views/models/document/document.h"
+#include "views/pages/parts/page.h"
 #include "views/shell/main_window.h"
 
 #include <QStringList>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the model words for people: listed for translators, and the same in the window as on the command line.
-#include "model/analysis/position.h"
-#include "model/analysis/verdict.h"
+#include "model/analysis/summary/verdict.h"
 #include "model/readers/reader.h"
-#include "model/trace/filter_language.h"
+#include "model/tables/position.h"
+#include "model/trace/filter/filter_language.h"
+#include "model/trace/filter/grouping.h"
 #include "model/trace/findings.h"
-#include "model/trace/grouping.h"
 #include "tests/gui/brackets.h"
-#include "views/pages/summary_facts.h"
+#include "views/pages/parts/summary_facts.h"
 #include "views/style/texts.h"
 
 #include <gtest/gtest.h>

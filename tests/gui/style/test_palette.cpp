@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/palette.h"
 
-#include "model/analysis/training/category.h"
+#include "model/analysis/training/roles/category.h"
 
 #include <gtest/gtest.h>
 

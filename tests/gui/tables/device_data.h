@@ -3,7 +3,7 @@
 
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/document.h"
-#include "views/pages/page.h"
+#include "views/models/document/document.h"
+#include "views/pages/parts/page.h"
 
 #include <QTest>
 

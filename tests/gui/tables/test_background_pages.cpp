@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/tables/open_document.h"
 
-#include "views/pages/blocks_page.h"
-#include "views/pages/events_page.h"
-#include "views/pages/flame_page.h"
+#include "views/pages/tables/blocks_page.h"
+#include "views/pages/tables/events_page.h"
+#include "views/pages/tables/flame_page.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/table_view.h"
 

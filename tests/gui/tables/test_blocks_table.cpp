@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/blocks_table.h"
+#include "views/models/tables/blocks_table.h"
 
 #include "tests/gui/tables/device_data.h"
 #include "tests/gui/training/training_run.h"
 #include "tests/support/grow.h"
-#include "views/models/table_export.h"
+#include "views/models/tables/table_export.h"
 
 #include <QBuffer>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/events_table.h"
+#include "views/models/tables/events_table.h"
 
-#include "model/trace/event_matcher.h"
+#include "model/trace/pairing/event_matcher.h"
 #include "tests/gui/tables/device_data.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/flame_page.h"
+#include "views/pages/tables/flame_page.h"
 
 #include "tests/gui/tables/device_data.h"
 #include "tests/gui/tables/open_document.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/flame_tree.h"
+#include "views/models/tables/flame_tree.h"
 
 #include "tests/gui/tables/device_data.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/table_model.h"
+#include "views/models/tables/table_model.h"
 
 #include "tests/gui/tables/device_data.h"
-#include "views/models/blocks_table.h"
-#include "views/models/call_tree_model.h"
-#include "views/models/events_table.h"
+#include "views/models/tables/blocks_table.h"
+#include "views/models/tables/call_tree_model.h"
+#include "views/models/tables/events_table.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

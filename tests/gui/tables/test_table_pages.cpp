@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/blocks_page.h"
-#include "views/pages/events_page.h"
+#include "views/pages/tables/blocks_page.h"
+#include "views/pages/tables/events_page.h"
 
 #include "tests/gui/tables/device_data.h"
 #include "tests/gui/tables/open_document.h"
-#include "views/models/blocks_table.h"
+#include "views/models/tables/blocks_table.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
 #include "views/widgets/table_header.h"

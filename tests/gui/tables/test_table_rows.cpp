@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/table_rows.h"
+#include "views/models/tables/table_rows.h"
 
 #include <gtest/gtest.h>
 

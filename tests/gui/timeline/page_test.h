@@ -3,7 +3,7 @@
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
-#include "views/pages/timeline_page.h"
+#include "views/pages/timeline/timeline_page.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/added_memory.h"
+#include "views/models/document/added_memory.h"
 
 #include "model/base/units.h"
 #include "model/session/save.h"
 #include "tests/gui/fresh_start.h"
 #include "tests/gui/timeline/page_test.h"
 #include "tests/support/make_recording.h"
-#include "views/pages/timeline_page.h"
+#include "views/pages/timeline/timeline_page.h"
 
 #include <QDropEvent>
 #include <QFile>

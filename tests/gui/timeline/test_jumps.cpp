@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/timeline_page.h"
+#include "views/pages/timeline/timeline_page.h"
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"

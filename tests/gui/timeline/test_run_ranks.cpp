@@ -2,7 +2,7 @@
 // The page Ranks: traces of the ranks of a run, read in the background, beside what the command says of them.
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
-#include "views/pages/run_ranks_page.h"
+#include "views/pages/timeline/run_ranks_page.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/timeline/rank_grid.h"

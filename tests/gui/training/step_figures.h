@@ -3,7 +3,7 @@
 
 #include "tests/gui/tables/device_data.h"
 #include "tests/gui/training/training_run.h"
-#include "views/models/step_figures.h"
+#include "views/models/document/step_figures.h"
 
 namespace strata::test {
 

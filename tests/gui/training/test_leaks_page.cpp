@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/leaks_page.h"
+#include "views/pages/leaks/leaks_page.h"
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/full_pool.h"
 #include "tests/gui/tables/open_document.h"
 #include "tests/gui/training/training_run.h"
-#include "views/models/training_words.h"
-#include "views/pages/leak_texts.h"
-#include "views/pages/memory_page.h"
+#include "views/models/document/training_words.h"
+#include "views/pages/leaks/leak_texts.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/training/leaks_table.h"

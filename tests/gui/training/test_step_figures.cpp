@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of a training take, and their curves, against the values after every event.
 #include "tests/gui/training/step_figures.h"
-#include "views/models/step_figures.h"
+#include "views/models/document/step_figures.h"
 #include "views/widgets/training/step_curve.h"
 #include "views/widgets/training/steps_table.h"
 

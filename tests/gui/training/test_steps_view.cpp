@@ -2,7 +2,7 @@
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/training/step_figures.h"
 #include "tests/support/grow.h"
-#include "views/models/training_words.h"
+#include "views/models/document/training_words.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"

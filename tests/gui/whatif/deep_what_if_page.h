@@ -4,7 +4,7 @@
 #include "model/session/save.h"
 #include "tests/gui/whatif/shown_what_if_page.h"
 #include "tests/unit/whatif/made_training.h"
-#include "views/pages/what_if_confirm_panel.h"
+#include "views/pages/whatif/what_if_confirm_panel.h"
 
 #include <QPushButton>
 #include <QTextDocumentFragment>

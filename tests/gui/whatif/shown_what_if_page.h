@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/gui/allocator/replayed.h"
-#include "views/pages/what_if_page.h"
+#include "views/pages/whatif/what_if_page.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/what_if.h"
+#include "views/models/whatif/what_if.h"
 
 #include "tests/gui/whatif/batch_run.h"
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 
 #include <QSignalSpy>
 #include <QTest>

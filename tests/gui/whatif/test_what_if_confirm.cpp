@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page What-if confirms: which commands, when they run, what comes of them.
-#include "views/models/confirm_job.h"
+#include "views/models/whatif/confirm_job.h"
 
-#include "model/whatif/lacks.h"
+#include "model/whatif/ask/lacks.h"
 #include "tests/gui/whatif/deep_what_if_page.h"
 #include "tests/unit/chunks/made_call_list.h"
-#include "views/pages/what_if_batch_card.h"
-#include "views/pages/what_if_recordings_card.h"
-#include "views/pages/what_if_sequence_card.h"
-#include "views/pages/what_if_texts.h"
+#include "views/pages/whatif/what_if_batch_card.h"
+#include "views/pages/whatif/what_if_recordings_card.h"
+#include "views/pages/whatif/what_if_sequence_card.h"
+#include "views/pages/whatif/what_if_texts.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/what_if_tables.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page What-if shows beside bars and tables: curves, ranks and plans.
-#include "views/pages/what_if_page.h"
+#include "views/pages/whatif/what_if_page.h"
 
 #include "model/wire/info.h"
 #include "tests/gui/whatif/deep_what_if_page.h"
-#include "views/models/what_if_curves.h"
-#include "views/pages/what_if_batch_card.h"
-#include "views/pages/what_if_confirmed_card.h"
-#include "views/pages/what_if_plan_panel.h"
-#include "views/pages/what_if_ranks_card.h"
+#include "views/models/whatif/what_if_curves.h"
+#include "views/pages/whatif/what_if_batch_card.h"
+#include "views/pages/whatif/what_if_confirmed_card.h"
+#include "views/pages/whatif/what_if_plan_panel.h"
+#include "views/pages/whatif/what_if_ranks_card.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/plain_table_view.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/what_if_tables.h"
 
-#include "views/models/what_if_words.h"
+#include "views/models/whatif/what_if_words.h"
 
 #include <gtest/gtest.h>
 

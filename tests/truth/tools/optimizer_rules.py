@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What an optimizer asks of the allocator as a rule over its parameters: found in one run of several parameters of several types, carried
-out for others. model/whatif/optimizer_template.h says what rules mean; this is the second one who carries them out.
+out for others. model/whatif/run/optimizer_template.h says what rules mean; this is the second one who carries them out.
 
 An event of a step is ("+", block) or ("-", block), where a block has a size. A rule is a list of loops:
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/call_tree.h"
-#include "model/trace/grouping.h"
+#include "model/tables/call_tree.h"
+#include "model/trace/filter/grouping.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <fmt/format.h>

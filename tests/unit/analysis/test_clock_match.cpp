@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How two clocks lie to each other: found among repetitions and losses, refused where nothing tells.
-#include "model/analysis/work/clock_match.h"
+#include "model/analysis/work/join/clock_match.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fragmentation, thrash and replays of recordings with gaps, small enough to be checked by hand.
-#include "model/analysis/fragmentation.h"
-#include "model/analysis/settings_advice.h"
-#include "model/analysis/thrash.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/thrash.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <fmt/format.h>

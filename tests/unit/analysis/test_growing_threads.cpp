@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Readers of a session that grows, while it grows.
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "model/base/wrap.h"
 #include "tests/support/grow.h"
 #include "tests/support/random_recording.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One out-of-memory of each cause, small enough to be checked by hand.
-#include "model/analysis/oom_verdict.h"
+#include "model/analysis/allocator/oom_verdict.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a session says of itself without its events, against what its events say.
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/digest/compare.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"
-#include "model/wire/digest.h"
-#include "model/wire/events.h"
+#include "model/wire/digest_codec.h"
+#include "model/wire/events_codec.h"
 #include "model/wire/follower.h"
 #include "model/wire/state.h"
 #include "tests/support/make_recording.h"

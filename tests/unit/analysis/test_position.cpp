@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/position.h"
+#include "model/tables/position.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>

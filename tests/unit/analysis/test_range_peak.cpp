@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/range_peak.h"
+#include "model/analysis/summary/range_peak.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>

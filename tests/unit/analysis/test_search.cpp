@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/search.h"
+#include "model/tables/search.h"
 
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "model/base/ascii.h"
 #include "model/digest/out_of_memory.h"
-#include "model/trace/filter_language.h"
+#include "model/trace/filter/filter_language.h"
 #include "model/trace/frames.h"
 #include "tests/unit/analysis/opened.h"
 

@@ -4,8 +4,8 @@
 
 #include "model/readers/reader.h"
 #include "model/session/save.h"
-#include "model/trace/allocator_calls.h"
-#include "model/wire/allocator_calls.h"
+#include "model/trace/program/allocator_calls.h"
+#include "model/wire/allocator_calls_codec.h"
 #include "model/wire/chunk.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/tables.h"

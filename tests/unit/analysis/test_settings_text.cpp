@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/settings_text.h"
+#include "model/analysis/allocator/settings_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/steps.h"
+#include "model/analysis/training/steps/steps.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/summary.h"
-#include "model/analysis/verdict.h"
+#include "model/analysis/summary/summary.h"
+#include "model/analysis/summary/verdict.h"
 #include "model/session/simulation.h"
 #include "tests/unit/analysis/opened.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/call_list.h"
+#include "model/trace/program/call_list.h"
 #include "model/trace/recording.h"
 
 namespace strata::test {

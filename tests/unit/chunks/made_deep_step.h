@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/deep_step.h"
+#include "model/trace/program/deep_step.h"
 #include "model/trace/recording.h"
 
 namespace strata::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
-#include "model/wire/call_list.h"
+#include "model/wire/call_list_codec.h"
 #include "tests/unit/chunks/made_call_list.h"
 
 #include <cstdint>

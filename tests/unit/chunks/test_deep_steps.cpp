@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
-#include "model/wire/deep_step.h"
+#include "model/wire/deep_step_codec.h"
 #include "tests/unit/chunks/made_deep_step.h"
 
 #include <cstdint>

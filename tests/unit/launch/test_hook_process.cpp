@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "capture/agent/hook_process.h"
+#include "capture/agent/entry/hook_process.h"
 #include "tests/support/environment.h"
 #include "tests/support/temporary_directory.h"
 

@@ -2,7 +2,7 @@
 // What torch.profiler's export_memory_timeline() writes, as events, blocks and categories.
 #include "model/readers/reader.h"
 #include "model/trace/device_trace.h"
-#include "model/trace/profiled_categories.h"
+#include "model/trace/program/profiled_categories.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/replay.h"
 #include "tests/support/late_start.h"
 #include "tests/unit/replay/made_recording.h"
 #include "tests/unit/replay/plain_driver.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/settings_advice.h"
+#include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/settings_answer.h"
 #include "model/wire/info.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A cut session against the one that it was cut from: at every kept event the same blocks, of the same sizes,
 // stacks, streams and pools, and the same bytes reserved.
-#include "model/analysis/training/listed_tensors.h"
+#include "model/analysis/training/roles/listed_tensors.h"
 #include "model/readers/reader.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
+#include "model/trace/filter/grouping.h"
 #include "model/trace/frames.h"
-#include "model/trace/grouping.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
 

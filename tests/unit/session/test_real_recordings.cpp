@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/groups.h"
+#include "model/analysis/summary/groups.h"
 #include "model/digest/out_of_memory.h"
 #include "model/session/session.h"
-#include "model/trace/function_names.h"
+#include "model/trace/filter/function_names.h"
 #include "tests/support/naive_trace.h"
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording that was killed, with the state that it began with, against the same one finished.
-#include "model/analysis/save_as.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
+#include "model/tables/save_as.h"
 #include "model/wire/chunk.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"

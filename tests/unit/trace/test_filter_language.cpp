@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/filter_language.h"
+#include "model/trace/filter/filter_language.h"
 
 #include "model/trace/frames.h"
 #include "tests/support/make_recording.h"

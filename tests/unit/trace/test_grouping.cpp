@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/filter.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/filter.h"
+#include "model/trace/filter/grouping.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
 

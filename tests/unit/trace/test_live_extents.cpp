@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/live_extents.h"
+#include "model/trace/pairing/live_extents.h"
 
 #include <gtest/gtest.h>
 #include <map>

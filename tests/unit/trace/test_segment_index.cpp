@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/segment_index.h"
+#include "model/trace/pairing/segment_index.h"
 
 #include <gtest/gtest.h>
 

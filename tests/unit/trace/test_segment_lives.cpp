@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/trace/segment_lives.h"
+#include "model/trace/pairing/segment_lives.h"
 
 #include <gtest/gtest.h>
 

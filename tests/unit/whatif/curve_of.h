@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/whatif/program_run.h"
+#include "model/whatif/run/program_run.h"
 
 #include <cstdint>
 #include <utility>

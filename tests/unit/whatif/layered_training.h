@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/deep_step.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/spread_run.h"
+#include "model/trace/program/deep_step.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/kinds/spread_run.h"
 #include "tests/unit/analysis/training/trained.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What advice is worth is held against real recordings: tests/truth/tests/test_whatif_plans.py.
-#include "model/whatif/advice.h"
+#include "model/whatif/plan/advice.h"
 
 #include "tests/unit/analysis/training/trained.h"
 

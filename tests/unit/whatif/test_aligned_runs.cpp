@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/aligned_runs.h"
+#include "model/whatif/evidence/aligned_runs.h"
 
 #include "tests/support/make_recording.h"
 

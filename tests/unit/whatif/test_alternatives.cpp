@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/alternatives.h"
+#include "model/whatif/plan/alternatives.h"
 
-#include "model/analysis/settings_advice.h"
-#include "model/whatif/predict.h"
+#include "model/analysis/allocator/settings_advice.h"
+#include "model/whatif/answer/predict.h"
 #include "tests/unit/analysis/training/trained.h"
 #include "tests/unit/whatif/made_training.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/batch.h"
+#include "model/whatif/kinds/batch.h"
 
-#include "model/analysis/replay.h"
-#include "model/whatif/predict.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/whatif/answer/predict.h"
 #include "tests/support/make_recording.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks of a training in a few events go with its batch, and how large that is.
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/trace/work.h"
-#include "model/whatif/batch.h"
-#include "model/whatif/batch_items.h"
-#include "model/whatif/predict.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/evidence/batch_items.h"
+#include "model/whatif/kinds/batch.h"
 #include "tests/unit/analysis/training/trained.h"
 #include "tests/unit/whatif/made_training.h"
 

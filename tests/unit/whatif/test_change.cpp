@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/change.h"
+#include "model/whatif/ask/change.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/checkpoint_plan.h"
+#include "model/whatif/plan/checkpoint_plan.h"
 
-#include "model/analysis/replay.h"
-#include "model/whatif/checkpoint_regions.h"
-#include "model/whatif/step_curve.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/whatif/evidence/checkpoint_regions.h"
+#include "model/whatif/plan/step_curve.h"
 #include "tests/unit/whatif/made_training.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/checkpoints.h"
+#include "model/whatif/kinds/checkpoints.h"
 
-#include "model/analysis/replay.h"
-#include "model/analysis/training/deep_check.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/recorded_checkpoints.h"
-#include "model/whatif/step_owners.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/analysis/training/steps/deep_check.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/kinds/recorded_checkpoints.h"
+#include "model/whatif/run/step_owners.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What fits a device: each plan is held against what predictions of its own rows say.
-#include "model/whatif/fit_plan.h"
+#include "model/whatif/plan/fit_plan.h"
 
-#include "model/analysis/replay.h"
-#include "model/whatif/predict.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/whatif/answer/predict.h"
 #include "tests/unit/analysis/training/trained.h"
 
 #include <gtest/gtest.h>

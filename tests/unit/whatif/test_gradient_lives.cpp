@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trainings in a few events with zero_grad() elsewhere.
-#include "model/whatif/gradient_lives.h"
+#include "model/whatif/kinds/gradient_lives.h"
 
-#include "model/whatif/alternatives.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/rewrites.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/plan/alternatives.h"
 #include "tests/unit/whatif/layered_training.h"
 
 #include <gtest/gtest.h>

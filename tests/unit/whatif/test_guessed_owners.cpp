@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/guessed_owners.h"
+#include "model/whatif/evidence/guessed_owners.h"
 
-#include "model/whatif/answer_bounds.h"
-#include "model/whatif/checkpoints.h"
+#include "model/whatif/answer/answer_bounds.h"
+#include "model/whatif/kinds/checkpoints.h"
 #include "tests/unit/analysis/training/trained.h"
 #include "tests/unit/whatif/curve_of.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/last_uses.h"
+#include "model/whatif/kinds/last_uses.h"
 
-#include "model/whatif/rewrites.h"
+#include "model/whatif/answer/rewrites.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/module_choice.h"
+#include "model/whatif/ask/module_choice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/offload.h"
+#include "model/whatif/kinds/offload.h"
 
-#include "model/analysis/replay.h"
-#include "model/whatif/predict.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/whatif/answer/predict.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trainings in a few events with another optimizer.
-#include "model/whatif/optimizer.h"
+#include "model/whatif/kinds/optimizer.h"
 
-#include "model/whatif/predict.h"
+#include "model/whatif/answer/predict.h"
 #include "tests/unit/analysis/training/trained.h"
 
 #include <gmock/gmock.h>

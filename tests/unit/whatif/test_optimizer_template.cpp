@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What optimizers of torch.optim and bitsandbytes ask for, as their templates tell.
-#include "model/whatif/optimizer_match.h"
+#include "model/whatif/evidence/optimizer_match.h"
 
 #include <gtest/gtest.h>
 

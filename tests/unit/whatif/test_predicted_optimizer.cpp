@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording that is predicted for another optimizer tells of that one as a recorder would: its steps, its
 // states, its name; so that what is asked of it is right, too.
-#include "model/whatif/optimizer.h"
-#include "model/whatif/predicted_recording.h"
+#include "model/whatif/kinds/optimizer.h"
+#include "model/whatif/run/predicted_recording.h"
 #include "tests/unit/analysis/training/trained.h"
 
 #include <gtest/gtest.h>

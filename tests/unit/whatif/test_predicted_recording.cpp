@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a prediction writes is a recording as any other: it holds together, a replay of it leads to all of it,
 // and its figures are those of the answer.
-#include "model/whatif/predicted_recording.h"
+#include "model/whatif/run/predicted_recording.h"
 
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/session/session.h"
-#include "model/trace/roles.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/predicted_bounds.h"
-#include "model/whatif/run_replay.h"
+#include "model/trace/program/roles.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/run/run_replay.h"
 #include "model/wire/info.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/program_run.h"
+#include "model/whatif/run/program_run.h"
 
-#include "model/analysis/replay.h"
-#include "model/replay/what_if.h"
-#include "model/whatif/predict.h"
-#include "model/whatif/run_replay.h"
+#include "model/analysis/allocator/replay.h"
+#include "model/replay/other_settings.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/run/run_replay.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
 

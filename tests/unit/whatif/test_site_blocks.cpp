@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/site_blocks.h"
+#include "model/whatif/evidence/site_blocks.h"
 
-#include "model/whatif/program_run.h"
-#include "model/whatif/removed_blocks.h"
+#include "model/whatif/kinds/removed_blocks.h"
+#include "model/whatif/run/program_run.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>

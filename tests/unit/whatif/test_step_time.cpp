@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/step_time.h"
+#include "model/whatif/answer/step_time.h"
 
-#include "model/analysis/replay.h"
+#include "model/analysis/allocator/replay.h"
 #include "model/session/simulation.h"
 #include "model/trace/work.h"
-#include "model/whatif/checkpoints.h"
+#include "model/whatif/kinds/checkpoints.h"
 #include "tests/unit/whatif/made_training.h"
 
 #include <gtest/gtest.h>

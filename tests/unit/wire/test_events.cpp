@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/wire/events.h"
+#include "model/wire/events_codec.h"
 
 #include <gtest/gtest.h>
 

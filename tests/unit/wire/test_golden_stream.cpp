@@ -2,18 +2,18 @@
 // A stream with a chunk of every type, against the bytes that lie in tests/data: whoever changes them makes
 // sessions that Stratas of before do not open. Where a change is meant, FORMAT.md and the file change with
 // it.
-#include "model/wire/allocator_calls.h"
-#include "model/wire/call_list.h"
+#include "model/wire/allocator_calls_codec.h"
+#include "model/wire/call_list_codec.h"
 #include "model/wire/chunk_writer.h"
-#include "model/wire/deep_step.h"
-#include "model/wire/digest.h"
-#include "model/wire/events.h"
-#include "model/wire/roles.h"
+#include "model/wire/deep_step_codec.h"
+#include "model/wire/digest_codec.h"
+#include "model/wire/events_codec.h"
+#include "model/wire/roles_codec.h"
 #include "model/wire/state.h"
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"
-#include "model/wire/user_data.h"
-#include "model/wire/work.h"
+#include "model/wire/user_data_codec.h"
+#include "model/wire/work_codec.h"
 
 #include <gtest/gtest.h>
 

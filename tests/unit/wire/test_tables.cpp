@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/wire/allocator_calls.h"
+#include "model/wire/allocator_calls_codec.h"
 #include "model/wire/state.h"
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"

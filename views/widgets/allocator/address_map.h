@@ -4,7 +4,7 @@
 #include <QAbstractScrollArea>
 
 #include "views/widgets/allocator/map_picture.h"
-#include "views/widgets/memory/fill_style.h"
+#include "views/widgets/memory/raster/fill_style.h"
 #include "views/widgets/quick_text.h"
 
 #include <memory>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/fragmentation.h"
-#include "views/models/device_data.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "views/models/document/device_data.h"
 #include "views/style/palette.h"
 #include "views/widgets/axis/x_mapping.h"
-#include "views/widgets/memory/fill_style.h"
+#include "views/widgets/memory/raster/fill_style.h"
 
 #include <QWidget>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/fragmentation.h"
-#include "views/models/device_data.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "views/models/document/device_data.h"
 
 #include <QString>
 

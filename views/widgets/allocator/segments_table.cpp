@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/allocator/segments_table.h"
 
-#include "views/models/table_cells.h"
+#include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
 #include <algorithm>

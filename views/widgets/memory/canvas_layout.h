@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/widgets/memory/picture_mode.h"
+#include "views/widgets/memory/raster/picture_mode.h"
 
 #include <QRect>
 #include <QSize>

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "model/timeline/annotation_spans.h"
-#include "views/models/document.h"
+#include "views/models/document/document.h"
 #include "views/style/palette.h"
 #include "views/widgets/memory/annotation_rows.h"
-#include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/canvas_layout.h"
-#include "views/widgets/memory/curve_spans.h"
 #include "views/widgets/memory/note_places.h"
+#include "views/widgets/memory/raster/blocks_raster.h"
+#include "views/widgets/memory/raster/curve_spans.h"
 
 #include <QFont>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 
 namespace strata::views {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/group_table_model.h"
 
-#include "views/models/csv.h"
-#include "views/models/group_colours.h"
-#include "views/models/table_cells.h"
+#include "views/models/document/group_colours.h"
+#include "views/models/tables/csv.h"
+#include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
 #include <algorithm>

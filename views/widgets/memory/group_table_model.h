@@ -3,9 +3,9 @@
 
 #include <QAbstractTableModel>
 
-#include "model/analysis/row_order.h"
-#include "views/models/table_source.h"
-#include "views/widgets/memory/fill_style.h"
+#include "model/tables/row_order.h"
+#include "views/models/tables/table_source.h"
+#include "views/widgets/memory/raster/fill_style.h"
 
 class QIODevice;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/view_state.h"
+#include "views/models/document/view_state.h"
 #include "views/widgets/memory/canvas_scene.h"
-#include "views/widgets/memory/picture_store.h"
+#include "views/widgets/memory/raster/picture_store.h"
 
 #include <QStringList>
 

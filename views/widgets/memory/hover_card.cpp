@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/timeline/reserved_at.h"
 #include "model/trace/thread_names.h"
-#include "views/models/group_colours.h"
+#include "views/models/document/group_colours.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/hit.h"
 

@@ -6,7 +6,7 @@
 #include "views/widgets/axis/viewport.h"
 #include "views/widgets/memory/canvas_controller.h"
 #include "views/widgets/memory/overlay_painter.h"
-#include "views/widgets/memory/picture_store.h"
+#include "views/widgets/memory/raster/picture_store.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/view_state.h"
+#include "views/models/document/view_state.h"
 #include "views/widgets/memory/hit.h"
 
 namespace strata::views {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/timeline/work_tracks.h"
-#include "views/models/track_order.h"
+#include "views/models/document/track_order.h"
 
 #include <cstddef>
 #include <optional>

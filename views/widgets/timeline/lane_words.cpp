@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/lane_words.h"
 
-#include "model/analysis/work/device_work.h"
-#include "model/trace/frame_origin.h"
+#include "model/analysis/work/device/device_work.h"
+#include "model/trace/filter/frame_origin.h"
 #include "model/trace/thread_names.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/work_callers.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/work_details.h"
+#include "views/models/document/work_details.h"
 #include "views/style/palette.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/timeline/lanes_data.h"

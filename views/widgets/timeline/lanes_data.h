@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/outside_memory.h"
+#include "model/analysis/work/join/outside_memory.h"
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
-#include "views/models/added_memory.h"
+#include "views/models/document/added_memory.h"
 #include "views/widgets/timeline/mark_track.h"
 
 #include <memory>

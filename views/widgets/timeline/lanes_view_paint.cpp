@@ -4,7 +4,7 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/axis/axis_painter.h"
-#include "views/widgets/memory/curve_spans.h"
+#include "views/widgets/memory/raster/curve_spans.h"
 #include "views/widgets/timeline/lane_words.h"
 #include "views/widgets/timeline/lanes_look.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/allocator_marks.h"
+#include "model/analysis/work/join/allocator_marks.h"
 
 #include <cstdint>
 #include <optional>

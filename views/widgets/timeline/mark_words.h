@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/work_details.h"
+#include "views/models/document/work_details.h"
 #include "views/widgets/timeline/mark_track.h"
 
 #include <QString>

@@ -5,7 +5,7 @@
 #include <QPoint>
 #include <QWidget>
 
-#include "views/models/run_ranks.h"
+#include "views/models/document/run_ranks.h"
 #include "views/style/palette.h"
 
 #include <memory>

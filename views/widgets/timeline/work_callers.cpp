@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_callers.h"
 
-#include "model/trace/frame_origin.h"
+#include "model/trace/filter/frame_origin.h"
 
 #include <charconv>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_steps_table.h"
 
-#include "model/analysis/work/step_times.h"
-#include "views/models/table_cells.h"
+#include "model/analysis/work/waits/step_times.h"
+#include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
 namespace strata::views {

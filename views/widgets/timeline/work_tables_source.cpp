@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_tables_source.h"
 
-#include "model/analysis/work/operator_inputs.h"
-#include "views/models/table_cells.h"
+#include "model/analysis/work/costs/operator_inputs.h"
+#include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
 #include "views/widgets/timeline/roofline_words.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/leaks_table.h"
 
-#include "views/models/table_cells.h"
-#include "views/models/training_words.h"
+#include "views/models/document/training_words.h"
+#include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
 #include <QStringList>

@@ -3,7 +3,7 @@
 
 #include <QAbstractScrollArea>
 
-#include "views/models/step_figures.h"
+#include "views/models/document/step_figures.h"
 #include "views/widgets/training/step_painter.h"
 
 #include <optional>

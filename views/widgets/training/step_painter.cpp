@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/step_painter.h"
 
-#include "views/models/training_words.h"
-#include "views/widgets/memory/curve_spans.h"
-#include "views/widgets/memory/fill_style.h"
+#include "views/models/document/training_words.h"
+#include "views/widgets/memory/raster/curve_spans.h"
+#include "views/widgets/memory/raster/fill_style.h"
 
 #include <QCoreApplication>
 #include <QFontMetricsF>

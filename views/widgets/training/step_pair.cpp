@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/step_pair.h"
 
-#include "views/models/training_words.h"
+#include "views/models/document/training_words.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/axis/axis_painter.h"

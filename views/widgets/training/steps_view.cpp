@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/steps_view.h"
 
-#include "views/models/training_words.h"
+#include "views/models/document/training_words.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/base/background_job.h"
-#include "views/models/view_state.h"
+#include "views/models/document/view_state.h"
 #include "views/widgets/training/step_multiples.h"
 #include "views/widgets/training/step_pair.h"
 

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "model/whatif/predict.h"
+#include "model/whatif/answer/predict.h"
 #include "views/style/palette.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/plan_tables.h"
 
-#include "views/models/table_cells.h"
-#include "views/models/what_if_words.h"
+#include "views/models/tables/table_cells.h"
+#include "views/models/whatif/what_if_words.h"
 #include "views/style/texts.h"
 
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/plain_table.h"
-#include "views/models/what_if_plan.h"
+#include "views/models/tables/plain_table.h"
+#include "views/models/whatif/what_if_plan.h"
 
 #include <QCoreApplication>
 

@@ -5,7 +5,7 @@
 #include "views/style/type.h"
 #include "views/widgets/axis/ticks.h"
 #include "views/widgets/hover_tip.h"
-#include "views/widgets/memory/fill_style.h"
+#include "views/widgets/memory/raster/fill_style.h"
 
 #include <QFontMetricsF>
 #include <QMouseEvent>

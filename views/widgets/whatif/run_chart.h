@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "views/models/what_if_curves.h"
+#include "views/models/whatif/what_if_curves.h"
 #include "views/style/palette.h"
 #include "views/widgets/legend.h"
 

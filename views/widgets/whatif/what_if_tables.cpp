@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/what_if_tables.h"
 
-#include "model/whatif/alternatives.h"
-#include "views/models/table_cells.h"
-#include "views/models/what_if_words.h"
+#include "model/whatif/plan/alternatives.h"
+#include "views/models/tables/table_cells.h"
+#include "views/models/whatif/what_if_words.h"
 #include "views/style/texts.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/cards/fits.h"
-#include "views/models/plain_table.h"
-#include "views/models/what_if.h"
+#include "views/models/tables/plain_table.h"
+#include "views/models/whatif/what_if.h"
 #include "views/widgets/whatif/peak_chart.h"
 
 #include <QCoreApplication>

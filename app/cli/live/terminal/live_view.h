@@ -2,11 +2,11 @@
 #pragma once
 
 #include "app/cli/live/terminal/picture.h"
-#include "model/analysis/summary.h"
+#include "model/analysis/summary/summary.h"
 #include "model/live/live_session.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/rounded_curves.h"
-#include "model/trace/grouping.h"
+#include "model/trace/filter/grouping.h"
 
 #include <chrono>
 #include <cstdint>

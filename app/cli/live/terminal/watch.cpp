@@ -5,11 +5,11 @@
 #include "app/cli/live/terminal/errand.h"
 #include "app/cli/live/terminal/live_view.h"
 #include "app/cli/live/terminal/screen.h"
-#include "model/analysis/oom_verdict.h"
-#include "model/analysis/save_as.h"
+#include "model/analysis/allocator/oom_verdict.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/live/live_session.h"
+#include "model/tables/save_as.h"
 
 #include <chrono>
 #include <filesystem>

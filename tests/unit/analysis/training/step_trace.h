@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/training/training_steps.h"
+#include "model/analysis/training/steps/training_steps.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What blocks of trainings in a few events are for.
-#include "model/analysis/training/rule_shares.h"
+#include "model/analysis/training/roles/rule_shares.h"
 #include "model/digest/out_of_memory.h"
 #include "tests/unit/analysis/training/trained.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The analyses of a training over what any session may say, true or not: steps tile, sums add up.
-#include "model/analysis/training/leaks.h"
-#include "model/analysis/training/ledger.h"
-#include "model/analysis/training/module_ledger.h"
-#include "model/analysis/training/spikes.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/analysis/training/ledger/ledger.h"
+#include "model/analysis/training/ledger/module_ledger.h"
+#include "model/analysis/training/steps/spikes.h"
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
 #include "tests/unit/analysis/training/step_checks.h"

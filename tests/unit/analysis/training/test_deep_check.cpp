@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/deep_check.h"
+#include "model/analysis/training/steps/deep_check.h"
 
 #include "tests/unit/analysis/training/trained.h"
 

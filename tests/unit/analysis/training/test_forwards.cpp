@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of forwards alone, told by stacks: which of what recurs is a forward, and which a layer.
-#include "model/analysis/training/training_steps.h"
+#include "model/analysis/training/steps/training_steps.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is found of a session that grows, going on from generation to generation, against the same found of
 // each generation from its beginning.
-#include "model/analysis/training/block_modules.h"
-#include "model/analysis/training/categories.h"
-#include "model/trace/roles.h"
+#include "model/analysis/training/ledger/block_modules.h"
+#include "model/analysis/training/roles/categories.h"
+#include "model/trace/program/roles.h"
 #include "tests/support/grow.h"
 #include "tests/support/random_recording.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How blocks stay, drawn: a line for each boundary at which something is born, '#' for each boundary it is
 // alive at.
-#include "model/analysis/training/leak_shape.h"
+#include "model/analysis/training/leaks/leak_shape.h"
 
 #include <algorithm>
 #include <cmath>

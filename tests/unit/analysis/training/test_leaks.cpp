@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small trainings of each kind of growth, and random ones with and without leaks.
-#include "model/analysis/training/leaks.h"
+#include "model/analysis/training/leaks/leaks.h"
 #include "tests/unit/analysis/training/step_trace.h"
 
 #include <deque>

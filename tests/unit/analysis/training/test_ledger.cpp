@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/block_modules.h"
-#include "model/analysis/training/ledger.h"
-#include "model/analysis/training/module_ledger.h"
+#include "model/analysis/training/ledger/block_modules.h"
+#include "model/analysis/training/ledger/ledger.h"
+#include "model/analysis/training/ledger/module_ledger.h"
 #include "model/digest/out_of_memory.h"
 #include "tests/unit/analysis/training/trained.h"
 

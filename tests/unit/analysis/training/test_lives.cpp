@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What sizes and lives alone tell: valleys, steps that recur, and phases within a step.
-#include "model/analysis/training/lives.h"
-#include "model/analysis/training/phase_guess.h"
+#include "model/analysis/training/steps/lives.h"
+#include "model/analysis/training/steps/phase_guess.h"
 #include "tests/unit/analysis/training/training_script.h"
 
 #include <gtest/gtest.h>

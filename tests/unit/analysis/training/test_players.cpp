@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/players.h"
+#include "model/analysis/training/steps/players.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings that other people made, beside the checkout: what is known of each.
-#include "model/analysis/training/categories.h"
+#include "model/analysis/training/roles/categories.h"
 #include "model/session/session.h"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Spikes against a naive version, which takes the blocks of a site out of the curve one event after the
 // other.
-#include "model/analysis/training/spikes.h"
+#include "model/analysis/training/steps/spikes.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Steps and phases of programs whose truth is written beside them, by each evidence; and of the traps.
-#include "model/analysis/training/phase_map.h"
-#include "model/analysis/training/stack_work.h"
+#include "model/analysis/training/steps/phase_map.h"
+#include "model/analysis/training/steps/stack_work.h"
 #include "tests/unit/analysis/training/step_checks.h"
 #include "tests/unit/analysis/training/training_script.h"
 

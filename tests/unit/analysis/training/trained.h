@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/training/categories.h"
-#include "model/trace/roles.h"
+#include "model/analysis/training/roles/categories.h"
+#include "model/trace/program/roles.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <memory>

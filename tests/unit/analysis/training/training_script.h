@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/training/training_steps.h"
-#include "model/trace/roles.h"
+#include "model/analysis/training/steps/training_steps.h"
+#include "model/trace/program/roles.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/work/allocator_marks.h"
+#include "model/analysis/work/join/allocator_marks.h"
 
-#include "model/analysis/work/join_memory.h"
+#include "model/analysis/work/join/join_memory.h"
 #include "model/analysis/work/session_work.h"
 #include "tests/unit/analysis/opened.h"
 

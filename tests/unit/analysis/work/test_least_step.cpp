@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/work/least_step.h"
+#include "model/analysis/work/costs/least_step.h"
 
 #include <gtest/gtest.h>
 

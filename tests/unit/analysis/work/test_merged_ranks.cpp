@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks of a run as one trace.
-#include "model/analysis/work/merged_ranks.h"
+#include "model/analysis/work/ranks/merged_ranks.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/work/operator_cost.h"
+#include "model/analysis/work/costs/operator_cost.h"
 
 #include <gtest/gtest.h>
 #include <string>

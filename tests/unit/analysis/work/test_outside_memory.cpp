@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/work/outside_memory.h"
+#include "model/analysis/work/join/outside_memory.h"
 #include "model/trace/driver_allocations.h"
 
 #include <algorithm>

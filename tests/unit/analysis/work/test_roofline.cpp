@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/work/roofline.h"
+#include "model/analysis/work/costs/roofline.h"
 
-#include "model/analysis/work/launchers.h"
+#include "model/analysis/work/device/launchers.h"
 #include "model/readers/reader.h"
 #include "model/session/session.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written as a Chrome trace, read again.
 #include "model/analysis/work/chrome_trace.h"
-#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/device/device_work.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"

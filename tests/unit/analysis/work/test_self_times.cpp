@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Self times of operators, against looking at each nanosecond.
-#include "model/analysis/work/launchers.h"
+#include "model/analysis/work/device/launchers.h"
 #include "model/analysis/work/self_times.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times of steps, and what ranks are compared by.
-#include "model/analysis/work/rank_verdict.h"
+#include "model/analysis/work/ranks/rank_verdict.h"
 #include "model/analysis/work/work_report.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the idle time of a cause passes, and what is advised.
-#include "model/analysis/work/wait_stretches.h"
+#include "model/analysis/work/waits/wait_stretches.h"
 #include "model/analysis/work/work_report.h"
 
 #include <gmock/gmock.h>

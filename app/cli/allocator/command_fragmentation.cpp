@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator/replay_json.h"
+#include "app/cli/allocator/segments_told.h"
+#include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
+#include "app/cli/text.h"
+#include "app/cli/training/pins_report.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/thrash.h"
+#include "model/base/units.h"
+#include "model/base/words.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace strata::cli {
+
+namespace {
+
+using model::AllocatorMap;
+using model::DeviceTrace;
+using model::Fragmentation;
+using model::PinnedSegment;
+using model::SettingTried;
+using model::Thrash;
+
+/// All that the command tells of one device.
+struct Answer {
+    const DeviceTrace& trace;
+    model::ReplayReport report;
+    AllocatorMap map;
+    Fragmentation now;
+    std::vector<Fragmentation> over;
+    std::vector<SettingTried> tried;
+    Thrash thrash;
+    model::GroupTable byLine;
+};
+
+void writeThrash(JsonWriter& json, const Thrash& thrash)
+{
+    json.beginObject()
+        .member("cycled_bytes", thrash.cycledBytes)
+        .member("given_back_bytes", thrash.givenBackBytes)
+        .member("device_mallocs", thrash.deviceMallocs)
+        .member("device_frees", thrash.deviceFrees)
+        .member("lost_ns", thrash.timesAreReal ? std::optional(thrash.lostNs) : std::nullopt)
+        .key("causes")
+        .beginArray();
+    for (const Thrash::CauseBytes& cause : thrash.causes)
+        json.beginObject()
+            .member("cause", model::causeName(cause.cause))
+            .member("bytes", cause.bytes)
+            .member("calls", cause.calls)
+            .endObject();
+    json.endArray().endObject();
+}
+
+void printThrash(Output& out, const Thrash& thrash)
+{
+    if (thrash.givenBackBytes == 0)
+        return;
+    out.line("");
+    out.line(
+        fmt::format("Given back to the driver: {}, of which {} were taken again within a step, in {} calls{}",
+            model::formatBytes(thrash.givenBackBytes), model::formatBytes(thrash.cycledBytes),
+            model::formatCount(thrash.deviceFrees + thrash.deviceMallocs),
+            thrash.timesAreReal
+                ? fmt::format(", for which requests waited {}", model::formatDuration(thrash.lostNs))
+                : std::string()));
+    for (const Thrash::CauseBytes& cause : thrash.causes) {
+        const char* const words = cause.cause == Thrash::Cause::EmptyCache ? "by calls of empty_cache()"
+            : cause.cause == Thrash::Cause::Retry
+            ? "by requests that did not fit: what was cached, of other sizes, was released for them"
+            : "by garbage collection (garbage_collection_threshold)";
+        out.line(fmt::format(
+            "  {:>10}  in {} {}", model::formatBytes(cause.bytes), model::formatCount(cause.calls), words));
+    }
+}
+
+class FragmentationCommand final : public FileCommand {
+public:
+    FragmentationCommand()
+        : FileCommand("fragmentation", "Why memory is reserved and not used, and which settings would help")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        m_instant.declare(app);
+        m_read.declare(app, ReadOptions::Devices::One);
+        m_limit.declare(app, "segments");
+        app.add_option("--over", m_instants,
+               "Also at the peaks of so many even parts of the trace: \"over\" of --json")
+            ->type_name("COUNT")
+            ->check(CLI::Range(0, kMostInstants));
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<void> checkOptions() override { return m_limit.check(); }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto opened = openTrace(file, m_read, err);
+        if (!opened)
+            return model::Failure(opened.error());
+        const DeviceTrace& trace = *opened->trace;
+        if (const auto told = tellsOfSegments(trace.recording(), trace.device()); !told)
+            return model::Failure(told.error());
+        const auto instant = m_instant.of(trace);
+        if (!instant)
+            return model::Failure(instant.error());
+        const model::EventIndex event = *instant;
+        auto report = model::checkReplay(trace);
+        if (!report)
+            return model::Failure(report.error());
+        auto tried = model::trySettings(trace, *report);
+        if (!tried)
+            return model::Failure(tried.error());
+        AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
+        Fragmentation now = model::fragmentationOf(trace, map, report->settings);
+        std::vector<Fragmentation> over;
+        if (m_instants > 0) {
+            const model::DeviceTimeline timeline(trace);
+            over = model::fragmentationOver(
+                timeline, &*report, model::evenInstants(timeline, model::Axis::Events, m_instants));
+        }
+        Thrash thrash = model::thrashOf(trace, *report);
+        const Answer answer{ trace, std::move(*report), std::move(map), std::move(now), std::move(over),
+            std::move(*tried), std::move(thrash), model::GroupTable(trace, model::Grouping::Line) };
+        if (m_read.json)
+            writeJson(out, answer);
+        else
+            print(out, file, answer);
+        return kDone;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows(const Fragmentation& found, Output& out) const
+    {
+        const auto limit = static_cast<std::size_t>(m_limit.rows(m_read.json, out));
+        return limit == 0 ? found.pinned.size() : std::min(limit, found.pinned.size());
+    }
+
+    void writeJson(Output& out, const Answer& answer) const
+    {
+        JsonWriter json;
+        json.beginObject()
+            .member("schema", 1)
+            .member("device", answer.trace.device())
+            .member("event", answer.now.event);
+        writeFigures(json, answer.now);
+        json.key("segments").beginArray();
+        for (std::size_t i = 0; i < rows(answer.now, out); ++i) {
+            const PinnedSegment& pinned = answer.now.pinned[i];
+            json.beginObject()
+                .member("address", answer.map.segments[pinned.segment].address)
+                .member("total_size", answer.map.segments[pinned.segment].bytes)
+                .member("live_bytes", pinned.liveBytes)
+                .member("free_bytes", pinned.freeBytes)
+                .key("pins");
+            writePins(json, pinned.pins, answer.byLine);
+            json.endObject();
+        }
+        json.endArray().key("settings").beginArray();
+        for (const SettingTried& setting : answer.tried) {
+            json.beginObject()
+                .member("set", setting.settings)
+                .member("reserved_bytes_peak", setting.reservedBytesPeak)
+                .member("saved_bytes", setting.savedBytes)
+                .member("exact", setting.exact);
+            writeReason(json, setting.reason);
+            json.member("refuses_more", setting.refusesMore)
+                .member("device_mallocs", setting.deviceMallocs)
+                .member("device_frees", setting.deviceFrees)
+                .endObject();
+        }
+        json.endArray().key("thrash");
+        writeThrash(json, answer.thrash);
+        if (m_instants > 0) {
+            json.key("over").beginArray();
+            for (const Fragmentation& at : answer.over) {
+                json.beginObject().member("event", at.event);
+                writeFigures(json, at);
+                json.endObject();
+            }
+            json.endArray();
+        }
+        json.endObject().endLine();
+        out.write(json.text());
+    }
+
+    static void writeFigures(JsonWriter& json, const Fragmentation& of)
+    {
+        json.member("exact", of.exact).member("reserved_bytes", of.reservedBytes);
+        json.member("live_bytes", of.liveBytes);
+        json.member("free_bytes", of.freeBytes).member("largest_free_bytes", of.largestFreeBytes);
+        json.key("external_share");
+        if (const auto share = of.externalShare())
+            json.plain(fmt::format("{:.6f}", *share));
+        else
+            json.null();
+        json.member("rounding_bytes", of.roundingBytes).member("unsplit_bytes", of.unsplitBytes);
+        json.member("pending_free_bytes", of.pendingBytes);
+        json.member("cached_segments_bytes", of.cachedSegmentsBytes);
+    }
+
+    void print(Output& out, const std::string& file, const Answer& answer) const
+    {
+        const DeviceTrace& trace = answer.trace;
+        const Fragmentation& found = answer.now;
+        out.line(fmt::format("{}: {} {}: {} reserved, {} of it free{}", out.strong(printable(file)),
+            deviceName(trace.device()), stateName(trace, found.event),
+            model::formatBytes(found.reservedBytes), model::formatBytes(found.freeBytes),
+            found.exact ? "" : " at most"));
+        const auto line = [&](std::int64_t bytes, const char* what) {
+            if (bytes > 0)
+                out.line(fmt::format("  {:>10}  {}", model::formatBytes(bytes), what));
+        };
+        line(found.freeBytes - found.cachedSegmentsBytes, "free in segments that live blocks keep");
+        line(
+            found.cachedSegmentsBytes, "in segments that are free as a whole: empty_cache() gives them back");
+        line(found.pendingBytes, "freed, but another stream may still use it");
+        line(found.roundingBytes, "rounding of requests");
+        line(found.unsplitBytes, "tails of blocks, too small to be split off");
+        line(found.largestFreeBytes, "the largest free block: no larger request is served from what is free");
+        const std::size_t shown
+            = m_limit.limit ? rows(found, out) : std::min<std::size_t>(rows(found, out), kSegmentsShown);
+        for (std::size_t i = 0; i < shown; ++i) {
+            const PinnedSegment& pinned = found.pinned[i];
+            const model::MapSegment& segment = answer.map.segments[pinned.segment];
+            out.line("");
+            out.line(fmt::format("Segment of {} at {}: {} free, kept by", model::formatBytes(segment.bytes),
+                model::formatAddress(segment.address), model::formatBytes(pinned.freeBytes)));
+            pinsTable(pinned.pins, answer.byLine, kPinsShown).print(out);
+            if (pinned.pins.size() > kPinsShown)
+                out.line(fmt::format("  and {} more blocks",
+                    model::formatCount(static_cast<std::int64_t>(pinned.pins.size() - kPinsShown))));
+        }
+        if (shown < found.pinned.size()) {
+            out.line("");
+            out.line(fmt::format("{} more segments (--limit 0 prints all)",
+                model::formatCount(static_cast<std::int64_t>(found.pinned.size() - shown))));
+        }
+        printThrash(out, answer.thrash);
+        out.line("");
+        if (answer.tried.empty()) {
+            printParagraph(out,
+                "What other settings would reserve cannot be told: "
+                    + printable(model::whySettingsUntried(trace, answer.report).text()));
+            return;
+        }
+        out.line(fmt::format(
+            "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
+        settingsTable(answer.tried).print(out);
+        if (!answer.tried.front().reason.empty())
+            printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
+    }
+
+    static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;
+    static constexpr int kMostInstants = 100'000;
+    int m_instants = 0;
+    ReadOptions m_read;
+    LimitOption m_limit;
+    InstantOption m_instant;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeFragmentation()
+{
+    return std::make_unique<FragmentationCommand>();
+}
+
+} // namespace strata::cli

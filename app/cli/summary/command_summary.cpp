@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/options.h"
+#include "app/cli/summary/summary_advice.h"
+#include "app/cli/summary/summary_report.h"
+#include "app/cli/text.h"
+#include "model/base/units.h"
+#include "model/session/opener.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+using model::DeviceTrace;
+
+namespace {
+
+model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOptions& asked)
+{
+    DeviceReport report;
+    report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
+    report.summary = model::summarize(trace, *report.byLine);
+    report.integrity = integrityOf(trace.findings());
+    if (model::tellsOfSteps(trace.recording()))
+        report.steps = model::stepUses(trace);
+    if (asked.given()) {
+        const auto range = parseRange(trace, asked);
+        if (!range)
+            return model::Failure(range.error());
+        report.within = model::peakWithin(trace, *report.byLine, range->from, range->to);
+    }
+    return report;
+}
+
+/// Of the devices that were asked for; none if one is not there, which the whole session says better.
+std::optional<std::vector<DeviceReport>> reportsOn(
+    const model::SessionOutline& outline, std::optional<int> device)
+{
+    std::vector<DeviceReport> reports;
+    for (std::size_t i = 0; i < outline.devices.size(); ++i) {
+        const model::DeviceRecording& recording = outline.recording->devices[i];
+        const model::DeviceOutline& of = outline.devices[i];
+        if (device && *device != recording.device)
+            continue;
+        DeviceReport& report = reports.emplace_back();
+        report.byLine = std::make_unique<model::GroupTable>(model::linesOf(*outline.recording, of));
+        report.summary = model::summarize(*outline.recording, recording, of, *report.byLine);
+        report.integrity = integrityOf(of.findings);
+    }
+    return device && reports.empty() ? std::nullopt : std::optional(std::move(reports));
+}
+
+bool fits(
+    Output& err, const std::string& file, const std::vector<DeviceReport>& devices, std::int64_t maxPeakBytes)
+{
+    bool all = true;
+    for (const DeviceReport& device : devices) {
+        if (device.neededBytes() <= maxPeakBytes)
+            continue;
+        all = false;
+        err.line(printable(fmt::format("strata: {}: {} needs {}{}, {} more than --max-peak {}", file,
+            deviceName(device.summary.device),
+            device.summary.needs && device.summary.needs->atLeast ? "at least " : "",
+            model::formatBytes(device.neededBytes()), model::formatBytes(device.neededBytes() - maxPeakBytes),
+            model::formatBytes(maxPeakBytes))));
+    }
+    return all;
+}
+
+class Summary final : public FileCommand {
+public:
+    Summary()
+        : FileCommand("summary",
+            "What filled the device: verdict, peak by line of code, out-of-memory, waste, settings")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFiles(app);
+        m_read.declare(app, ReadOptions::Devices::All);
+        m_range.declare(app, "Looks for the peak (and --max-peak) only in the states from this position",
+            "... to this one; totals stay those of the whole trace");
+        app.add_option("--max-peak", m_maxPeak,
+               "Fails with exit 1 if a device needs more than this: its reserved peak, within --from/--to "
+               "if given. For example 70GiB")
+            ->type_name("BYTES");
+        app.add_flag("--replay", m_replay,
+            "Replays PyTorch's allocator, which tells the peaks of allocated and active exactly");
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        if (m_maxPeak.empty())
+            return {};
+        m_maxPeakBytes = model::parseBytes(m_maxPeak);
+        if (!m_maxPeakBytes)
+            return model::fail(model::Error::Kind::Usage,
+                model::say("--max-peak does not understand '%1'", m_maxPeak),
+                model::say("give bytes with a unit, for example 70GiB"));
+        return {};
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto print = [&](const model::Recording& recording, const std::vector<DeviceReport>& devices) {
+            if (m_read.json)
+                writeSummaryJson(out, file, recording, devices);
+            else
+                printSummary(out, file, recording, devices);
+            out.flush();
+            return m_maxPeakBytes && !fits(err, file, devices, *m_maxPeakBytes) ? kFailed : kDone;
+        };
+        auto opener = openFile(file, m_read.force);
+        if (!opener)
+            return model::Failure(opener.error());
+        if (!m_range.given() && !m_replay) {
+            auto outline = opener->outline();
+            if (outline && model::tellsOfSteps(*outline->recording))
+                outline.reset(); // what each took is known from its events
+            const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt;
+            if (devices && std::ranges::none_of(*devices, [](const DeviceReport& device) {
+                    return isWorthAdvice(device.summary);
+                }))
+                return print(*outline->recording, *devices);
+        }
+        const auto session = readAll(*opener, err);
+        if (!session)
+            return model::Failure(session.error());
+        const auto traces = chooseDevices(**session, m_read.device);
+        if (!traces)
+            return model::Failure(traces.error());
+        std::vector<DeviceReport> devices;
+        for (const DeviceTrace* trace : *traces) {
+            auto report = reportOn(*trace, m_range);
+            if (!report)
+                return model::Failure(report.error());
+            if (m_replay) {
+                auto replay = model::checkReplay(*trace);
+                if (!replay)
+                    return model::Failure(replay.error());
+                report->replay = std::move(*replay);
+                if (report->replay->exact()) {
+                    const model::RoundedCurves curves(*trace, report->replay->check.rounding);
+                    report->summary = model::withRoundedSizes(
+                        std::move(report->summary), *trace, curves, *report->byLine);
+                }
+            }
+            if (!m_range.given() && isWorthAdvice(report->summary))
+                report->advice = adviceOn(*trace);
+            devices.push_back(std::move(*report));
+        }
+        return print((*session)->recording(), devices);
+    }
+
+private:
+    ReadOptions m_read;
+    RangeOptions m_range;
+    bool m_replay = false;
+    std::string m_maxPeak;
+    std::optional<std::int64_t> m_maxPeakBytes;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeSummary()
+{
+    return std::make_unique<Summary>();
+}
+
+} // namespace strata::cli

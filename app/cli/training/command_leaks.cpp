@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/groups_report.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/base/units.h"
+#include "model/base/words.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace strata::cli {
+
+namespace {
+
+using model::DeviceTrace;
+using model::LeakGrowth;
+using model::LeakKind;
+using model::LeakReport;
+using model::LeakSite;
+
+/// Lines of the stacks of all sites.
+model::GroupTable linesOf(const DeviceTrace& trace, const LeakReport& report)
+{
+    std::vector<model::StackId> stacks;
+    for (const LeakSite& site : report.sites)
+        stacks.push_back(site.stack);
+    std::ranges::sort(stacks);
+    stacks.erase(std::unique(stacks.begin(), stacks.end()), stacks.end());
+    return { trace.recording(), stacks };
+}
+
+struct Looked {
+    const DeviceTrace* trace;
+    model::StepEvidence evidence;
+    LeakReport report;
+    model::GroupTable lines = linesOf(*trace, report);
+
+    [[nodiscard]] const std::string& lineOf(const LeakSite& site) const
+    {
+        return lines.label(lines.groupOfStack(site.stack));
+    }
+};
+
+void writeGrowth(JsonWriter& json, std::span<const LeakGrowth> rows, bool events)
+{
+    json.beginArray();
+    for (const LeakGrowth& row : rows) {
+        json.beginObject().member("step", row.step);
+        if (events)
+            json.member("event", row.event);
+        json.member("requested_bytes", row.requestedBytes)
+            .member("allocated_bytes", row.allocatedBytes)
+            .member("blocks", row.blocks)
+            .endObject();
+    }
+    json.endArray();
+}
+
+void writePlace(JsonWriter& json, const std::optional<model::LeakPlace>& place)
+{
+    json.key("place");
+    if (!place) {
+        json.null();
+        return;
+    }
+    json.beginObject().member("ordinal", place->ordinal).member("requested_bytes", place->requestedBytes);
+    json.key("stream");
+    if (place->stream < 0)
+        json.null();
+    else
+        json.value(place->stream);
+    json.endObject();
+}
+
+void writeSiteOf(JsonWriter& json, const Looked& looked, const LeakSite& site)
+{
+    json.beginObject();
+    json.member("line", looked.lineOf(site)).key("stack");
+    writeSite(json, looked.trace->recording(), site.stack);
+    json.key("module");
+    if (site.module.valid())
+        json.value(looked.trace->recording().strings[site.module]);
+    else
+        json.null();
+    json.member("kind", model::leakKindWord(site.kind))
+        .member("bytes_per_step_requested", site.requestedBytesPerStep)
+        .member("bytes_per_step_allocated", site.allocatedBytesPerStep)
+        .member("bytes_per_step_reserved", site.reservedBytesPerStep);
+    json.key("blocks_per_step").plain(fmt::format("{:.4g}", site.blocksPerStep));
+    json.member("first_step", site.firstStep).member("steps_to_oom", site.stepsToOom);
+    json.member("pattern", site.pattern.text()).member("change", site.change.text());
+    json.member("why", site.why.text());
+    writePlace(json, site.place);
+    json.key("growth");
+    writeGrowth(json, site.growth, true);
+    json.key("survivors");
+    writeGrowth(json, site.survivors, false);
+    json.key("examples").beginArray();
+    for (const model::BlockId block : site.examples)
+        json.value(block.value);
+    json.endArray().endObject();
+}
+
+void writeReport(JsonWriter& json, const std::string& file, const Looked& looked)
+{
+    const LeakReport& report = looked.report;
+    json.beginObject().member("schema", 1).member("file", file).member("device", report.device);
+    json.member("evidence", model::evidenceWord(looked.evidence))
+        .member("steps", report.steps)
+        .member("warmup", report.warmup)
+        .member("verdict", model::leakVerdictWord(report.verdict))
+        .member("why", report.why.text())
+        .member("bytes_per_step_allocated", report.allocatedBytesPerStep())
+        .member("capacity_bytes", report.capacityBytes)
+        .member("steps_to_oom", report.stepsToOom);
+    json.key("sites").beginArray();
+    for (const LeakSite& site : report.sites)
+        writeSiteOf(json, looked, site);
+    json.endArray().endObject().endLine();
+}
+
+std::string nameOf(const Looked& looked, const LeakSite& site)
+{
+    const std::string in = site.module.valid()
+        ? fmt::format(", module {}", printable(looked.trace->recording().strings[site.module]))
+        : "";
+    if (site.stack.valid())
+        return printable(looked.lineOf(site)) + in;
+    if (!site.place)
+        return "the whole device";
+    std::string name = "no stack recorded";
+    if (site.place->ordinal)
+        name += fmt::format(", allocation {} of a step", model::formatCount(*site.place->ordinal));
+    if (site.place->requestedBytes)
+        name += ", " + model::formatExactBytes(*site.place->requestedBytes);
+    return name + in;
+}
+
+void printRows(Output& out, const Looked& looked, std::span<const LeakSite> sites)
+{
+    Table table({ { "a step" }, { "blocks" }, { "since step" }, { "steps left" }, { "", Table::Align::Left },
+        { "", Table::Align::Left } });
+    for (const LeakSite& site : sites) {
+        const std::int64_t bytes
+            = std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
+        table.add({ bytes > 0 ? model::formatBytes(bytes) : "-",
+            site.blocksPerStep > 0 ? model::formatFigure(site.blocksPerStep) : "-",
+            model::formatCount(site.firstStep), site.stepsToOom ? model::formatCount(*site.stepsToOom) : "-",
+            std::string(model::leakKindWord(site.kind)), nameOf(looked, site) });
+    }
+    table.print(out);
+}
+
+void printLeaks(Output& out, const std::string& file, const Looked& looked, std::size_t rows)
+{
+    const LeakReport& report = looked.report;
+    const bool found = report.verdict == LeakReport::Verdict::Found;
+    const std::string steps = report.steps == 0
+        ? "no steps"
+        : fmt::format("{}, the first {} of them warm-up; told by {}",
+            model::sayCounted("%1 step", "%1 steps", report.steps).text(), model::formatCount(report.warmup),
+            model::evidenceWord(looked.evidence));
+    out.line(fmt::format("{}: {}: {}", out.strong(printable(file)), deviceName(report.device), steps));
+    const char* const verdict = found                      ? "leaks: "
+        : report.verdict == LeakReport::Verdict::Undecided ? "undecided: "
+                                                           : "no leak: ";
+    const std::string sentence = verdict + printable(report.why.text());
+    out.line("  " + (found ? out.bad(sentence) : sentence));
+    if (report.stepsToOom)
+        out.line(fmt::format("  at most {} steps more fit into the {} of the device",
+            model::formatCount(*report.stepsToOom), model::formatBytes(*report.capacityBytes)));
+    if (report.sites.empty())
+        return;
+    const auto shown = std::span(report.sites).first(std::min(rows, report.sites.size()));
+    out.line("");
+    printRows(out, looked, shown);
+    if (shown.size() < report.sites.size())
+        out.line(
+            out.faint(fmt::format("  and {} more: --limit 0 shows all", report.sites.size() - shown.size())));
+    std::string said;
+    for (const LeakSite& site : shown) {
+        std::string text = printable(site.pattern.text()) + " (" + printable(site.why.text()) + ")";
+        if (!site.change.empty())
+            text += "; " + printable(site.change.text());
+        if (text == said)
+            continue;
+        said = text;
+        out.line("");
+        printParagraph(out, nameOf(looked, site) + ": " + text);
+    }
+}
+
+class Leaks final : public FileCommand {
+public:
+    Leaks()
+        : FileCommand("leaks", "What grows from step to step and is never freed, by whom and how fast")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        m_read.declare(app, ReadOptions::Devices::One);
+        m_limit.declare(app, "sites");
+        app.add_option("--max-growth", m_maxGrowth,
+               "Fails with exit 1 if leaks keep more bytes than this a step, as allocated. For example 1MiB")
+            ->type_name("BYTES");
+        m_capacity.declare(app);
+        app.footer(footer(Footer::ExitCodes));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        if (!m_maxGrowth.empty()) {
+            m_maxGrowthBytes = model::parseBytes(m_maxGrowth);
+            if (!m_maxGrowthBytes)
+                return model::fail(model::Error::Kind::Usage,
+                    model::say("--max-growth does not understand '%1'", m_maxGrowth),
+                    model::say("give bytes a step with a unit, for example 1MiB"));
+        }
+        if (auto limit = m_limit.check(); !limit)
+            return limit;
+        return m_capacity.check();
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto opened = openTrace(file, m_read, err);
+        if (!opened)
+            return model::Failure(opened.error());
+        const DeviceTrace& trace = *opened->trace;
+        const auto steps = model::findTrainingSteps(trace, model::Clock(trace));
+        if (!steps)
+            return model::Failure(steps.error());
+        auto report = model::findLeaks(trace, *steps, { .capacityBytes = m_capacity.bytes });
+        if (!report)
+            return model::Failure(report.error());
+        const Looked looked{ &trace, steps->evidence, std::move(*report) };
+        if (m_read.json) {
+            JsonWriter json;
+            writeReport(json, file, looked);
+            out.write(json.text());
+        } else {
+            printLeaks(out, file, looked, static_cast<std::size_t>(m_limit.rows(false, out)));
+        }
+        out.flush();
+        if (!m_maxGrowthBytes)
+            return kDone;
+        if (!looked.report.compared) {
+            err.line(printable(fmt::format("strata: {}: --max-growth has nothing to be held against: {}",
+                file, looked.report.why.text())));
+            return kFailed;
+        }
+        const std::int64_t growth = looked.report.allocatedBytesPerStep();
+        if (growth <= *m_maxGrowthBytes)
+            return kDone;
+        err.line(printable(fmt::format("strata: {}: leaks keep {} a step, {} more than --max-growth {}", file,
+            model::formatBytes(growth), model::formatBytes(growth - *m_maxGrowthBytes),
+            model::formatBytes(*m_maxGrowthBytes))));
+        return kFailed;
+    }
+
+private:
+    ReadOptions m_read;
+    LimitOption m_limit;
+    CapacityOption m_capacity;
+    std::string m_maxGrowth;
+    std::optional<std::int64_t> m_maxGrowthBytes;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeLeaks()
+{
+    return std::make_unique<Leaks>();
+}
+
+} // namespace strata::cli

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/training/ledger_report.h"
+
+#include "app/cli/groups_report.h"
+#include "app/cli/open.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
+#include "model/base/units.h"
+#include "model/base/words.h"
+#include "model/trace/frames.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+using model::Category;
+using model::CategorySums;
+using model::LedgerRow;
+using model::ModuleRow;
+using model::Spike;
+
+namespace {
+
+void writeRatio(JsonWriter& json, const char* key, const std::optional<double>& bytes)
+{
+    json.key(key);
+    if (bytes)
+        json.plain(fmt::format("{:.6f}", *bytes));
+    else
+        json.null();
+}
+
+void writeLedgerRow(JsonWriter& json, const LedgerRow& row)
+{
+    json.beginObject().member("category", model::categoryWord(row.category)).member("bytes", row.bytes);
+    json.member("blocks", row.blocks).member("recorded_bytes", row.recordedBytes);
+    json.member("inferred_bytes", row.inferredBytes());
+    writeRatio(json, "bytes_per_parameter", row.bytesPerParameter);
+    writeRatio(json, "expected_bytes_per_parameter", row.expectedBytesPerParameter);
+    json.key("note");
+    if (row.note.empty())
+        json.null();
+    else
+        json.value(row.note.text());
+    json.endObject();
+}
+
+void writeSums(JsonWriter& json, const char* key, const CategorySums& sums)
+{
+    json.key(key).beginObject().member("bytes", sums.bytes).member("blocks", sums.blocks);
+    for (std::size_t i = 0; i < model::kCategories; ++i)
+        json.member(
+            std::string(model::categoryWord(static_cast<Category>(i))) + "_bytes", sums.byCategory[i]);
+    json.endObject();
+}
+
+void writeLedgerRow(JsonWriter& json, const ModuleRow& row, const std::optional<std::int64_t>& parameters)
+{
+    json.beginObject().key("module");
+    if (row.path.empty())
+        json.null();
+    else
+        json.value(row.path);
+    json.member("bytes", row.own.bytes).member("blocks", row.own.blocks);
+    json.member("recorded_bytes", row.own.recordedBytes);
+    json.member("inferred_bytes", row.own.bytes - row.own.recordedBytes);
+    writeRatio(json, "bytes_per_parameter",
+        parameters ? std::optional(static_cast<double>(row.own.bytes) / static_cast<double>(*parameters))
+                   : std::nullopt);
+    json.key("expected_bytes_per_parameter").null().key("note").null().member("depth", row.depth);
+    writeSums(json, "own", row.own);
+    writeSums(json, "total", row.total);
+    json.endObject();
+}
+
+std::string lineOfSpike(const model::Recording& recording, const Spike& spike)
+{
+    const model::FrameId frame = model::userFrame(recording, spike.site);
+    return frame.valid() ? model::frameLabel(recording, frame) : std::string(model::kNoStackLabel);
+}
+
+void writeSpike(JsonWriter& json, const model::Recording& recording, const Spike& spike)
+{
+    json.beginObject().member("line", lineOfSpike(recording, spike)).key("stack");
+    writeSite(json, recording, spike.site);
+    json.member("bytes", spike.bytes).member("blocks", spike.blocks);
+    json.member("block", spike.largest.value).member("life_events", spike.longestLife);
+    json.member("peak_without_bytes", spike.peakWithoutBytes);
+    json.member("peak_without_event", spike.peakWithoutEvent).endObject();
+}
+
+std::string ratio(const std::optional<double>& bytes)
+{
+    return bytes ? model::formatFigure(*bytes) : std::string("-");
+}
+
+/// "recorded", "inferred", "93 % recorded".
+std::string sourceOf(const LedgerRow& row)
+{
+    if (row.category == Category::Unknown)
+        return "";
+    if (row.recordedBytes == 0)
+        return "inferred";
+    return row.recordedBytes == row.bytes ? "recorded"
+                                          : model::formatShare(row.recordedBytes, row.bytes) + " recorded";
+}
+
+void printCategories(Output& out, const model::Ledger& ledger)
+{
+    const bool counted = ledger.parameters.has_value();
+    std::vector<Table::Column> columns{ { "bytes" }, { "share" }, { "blocks" } };
+    if (counted)
+        columns.insert(columns.end(), { { "B/parameter" }, { "expected" } });
+    columns.push_back({ "category", Table::Align::Left });
+    columns.push_back({ "", Table::Align::Left });
+    Table table(columns);
+    for (const LedgerRow& row : ledger.rows) {
+        std::vector<std::string> cells{ model::formatBytes(row.bytes),
+            model::formatShare(row.bytes, ledger.requestedBytes), model::formatCount(row.blocks) };
+        if (counted) {
+            cells.push_back(ratio(row.bytesPerParameter));
+            cells.push_back(ratio(row.expectedBytesPerParameter));
+        }
+        cells.emplace_back(model::categoryTitle(row.category).text());
+        cells.push_back(sourceOf(row));
+        table.add(std::move(cells));
+    }
+    table.print(out);
+}
+
+void printModules(Output& out, const std::vector<ModuleRow>& modules, std::size_t limit)
+{
+    Table table({ { "bytes" }, { "parameters" }, { "gradients" }, { "state" }, { "activations" }, { "other" },
+        { "module", Table::Align::Left } });
+    const std::size_t rows = limit == 0 ? modules.size() : std::min(limit, modules.size());
+    const auto cell
+        = [](std::int64_t bytes) { return bytes == 0 ? std::string("-") : model::formatBytes(bytes); };
+    for (std::size_t i = 0; i < rows; ++i) {
+        const ModuleRow& row = modules[i];
+        const std::int64_t parameters = row.total.of(Category::Parameter),
+                           gradients = row.total.of(Category::Gradient),
+                           state = row.total.of(Category::OptimizerState),
+                           activations = row.total.of(Category::Activation);
+        table.add({ cell(row.total.bytes), cell(parameters), cell(gradients), cell(state), cell(activations),
+            cell(row.total.bytes - parameters - gradients - state - activations),
+            row.path.empty()
+                ? std::string("(no module)")
+                : std::string(2 * static_cast<std::size_t>(row.depth), ' ') + printable(row.path) });
+    }
+    table.print(out);
+    if (rows < modules.size())
+        out.line(out.faint(fmt::format("  ... {} more modules: --limit 0 prints all",
+            model::formatCount(static_cast<std::int64_t>(modules.size() - rows)))));
+}
+
+void printBeside(Output& out, const model::Ledger& ledger)
+{
+    const auto line = [&](std::optional<std::int64_t> bytes, const char* what) {
+        if (bytes && *bytes > 0)
+            out.line(fmt::format("  {:>10}  {}", model::formatBytes(*bytes), what));
+    };
+    out.line("");
+    line(ledger.pendingFreeBytes, "of it is freed, but another stream may still use it");
+    line(ledger.roundingBytes, "more for rounding, and what was not worth a split");
+    line(ledger.fragmentationBytes, "free in segments that live blocks keep");
+    line(ledger.cachedFreeBytes, "in segments that are free as a whole: empty_cache() gives them back");
+    if (!ledger.fragmentationBytes)
+        out.line(
+            "  A profiler tells of no segments, so not of what is free in them: a memory snapshot does.");
+    line(ledger.outsideBytes, "outside of PyTorch: CUDA itself and its libraries");
+}
+
+void printSpikes(Output& out, const LedgerAnswer& answer, std::size_t limit)
+{
+    const std::int64_t peak = answer.trace.totals().requestedBytesPeak;
+    Table table({ { "bytes" }, { "peak without" }, { "saves" }, { "line", Table::Align::Left } });
+    std::size_t rows = 0;
+    for (const Spike& spike : *answer.spikes)
+        if (spike.peakWithoutBytes < peak && (limit == 0 || rows < limit)) {
+            ++rows;
+            table.add({ model::formatBytes(spike.bytes), model::formatBytes(spike.peakWithoutBytes),
+                model::formatBytes(peak - spike.peakWithoutBytes),
+                printable(lineOfSpike(answer.trace.recording(), spike)) });
+        }
+    if (rows == 0)
+        return;
+    out.line("");
+    out.line("Short-lived memory that makes the peak");
+    table.print(out);
+}
+
+/// Which of the user's own rules decide what, so that one that never holds is seen.
+void printRules(Output& out, const RulesAnswer& answer)
+{
+    out.line("");
+    out.line("Categories of your own");
+    Table table({ { "bytes" }, { "blocks" }, { "rule" }, { "category", Table::Align::Left } });
+    for (std::size_t i = 0; i < answer.rules.size(); ++i)
+        table.add({ model::formatBytes(answer.shares[i].bytes), model::formatCount(answer.shares[i].blocks),
+            std::to_string(i + 1), std::string(model::categoryTitle(answer.rules[i].category).text()) });
+    table.print(out);
+}
+
+} // namespace
+
+void writeLedger(JsonWriter& json, const LedgerAnswer& answer)
+{
+    const model::Ledger& ledger = answer.ledger;
+    json.beginObject().member("schema", 1).member("device", answer.trace.device());
+    json.member("event", ledger.event).member("requested_bytes", ledger.requestedBytes);
+    json.member("reserved_bytes", ledger.reservedBytes);
+    json.member("parameters", ledger.parameters).key("rows").beginArray();
+    if (answer.modules)
+        for (const ModuleRow& row : *answer.modules)
+            writeLedgerRow(json, row, ledger.parameters);
+    else
+        for (const LedgerRow& row : ledger.rows)
+            writeLedgerRow(json, row);
+    json.endArray().member("rounding_bytes", ledger.roundingBytes);
+    json.member("pending_free_bytes", ledger.pendingFreeBytes);
+    json.member("fragmentation_bytes", ledger.fragmentationBytes);
+    json.member("cached_free_bytes", ledger.cachedFreeBytes);
+    json.member("outside_bytes", ledger.outsideBytes).key("surprises").beginArray();
+    for (const model::LedgerSurprise& surprise : ledger.surprises)
+        json.value(surprise.said.text());
+    json.endArray().key("spikes");
+    if (answer.spikes) {
+        json.beginArray();
+        for (const Spike& spike : *answer.spikes)
+            writeSpike(json, answer.trace.recording(), spike);
+        json.endArray();
+    } else {
+        json.null();
+    }
+    json.key("rules");
+    if (answer.rules) {
+        json.beginArray();
+        for (std::size_t i = 0; i < answer.rules->rules.size(); ++i)
+            json.beginObject()
+                .member("category", model::categoryWord(answer.rules->rules[i].category))
+                .member("bytes", answer.rules->shares[i].bytes)
+                .member("blocks", answer.rules->shares[i].blocks)
+                .endObject();
+        json.endArray();
+    } else {
+        json.null();
+    }
+    json.endObject().endLine();
+}
+
+void printLedger(Output& out, const std::string& file, const LedgerAnswer& answer, std::size_t limit)
+{
+    const model::Ledger& ledger = answer.ledger;
+    out.line(fmt::format("{}: {} {}: {} requested{}{}", out.strong(printable(file)),
+        deviceName(answer.trace.device()), stateName(answer.trace, ledger.event),
+        model::formatBytes(ledger.requestedBytes),
+        ledger.reservedBytes ? fmt::format(" of {} reserved", model::formatBytes(*ledger.reservedBytes)) : "",
+        ledger.parameters ? fmt::format(", {} parameters", model::formatCount(*ledger.parameters)) : ""));
+    for (const model::LedgerSurprise& surprise : ledger.surprises)
+        printParagraph(out, printable(surprise.said.text()) + ".");
+    out.line("");
+    if (answer.modules)
+        printModules(out, *answer.modules, limit);
+    else
+        printCategories(out, ledger);
+    printBeside(out, ledger);
+    if (answer.spikes && !answer.modules)
+        printSpikes(out, answer, limit);
+    if (answer.rules && !answer.modules)
+        printRules(out, *answer.rules);
+}
+
+} // namespace strata::cli

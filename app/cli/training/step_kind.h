@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/training/steps/training_steps.h"
+
+#include <fmt/format.h>
+#include <string>
+
+namespace strata::cli {
+
+/// What tables say of a step: "train, warm-up, 4 backwards".
+[[nodiscard]] inline std::string stepKindText(const model::TrainingStep& step)
+{
+    std::string kind(model::stepKindWord(step.kind));
+    if (step.warmup)
+        kind += ", warm-up";
+    if (step.microSteps > 1)
+        kind += fmt::format(", {} backwards", step.microSteps);
+    return kind;
+}
+
+} // namespace strata::cli

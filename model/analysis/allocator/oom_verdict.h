@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/allocator/allocator_map.h"
+#include "model/analysis/allocator/fragmentation.h"
+#include "model/analysis/allocator/settings_advice.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+/// Why a request was refused, in the order in which equals are named.
+enum class OomCause : std::uint8_t {
+    TooBig, ///< what is live and the request together exceed the capacity
+    Fragmented, ///< free memory within segments, in pieces or in the wrong pool
+    PrivatePools, ///< free memory that graphs or MemPools keep for themselves
+    PendingFree, ///< freed, but another stream may still use it
+    OutsidePyTorch, ///< of the process, beside the allocator: contexts, NCCL, other libraries
+    OtherProcess,
+    Unknown,
+};
+[[nodiscard]] std::string_view causeName(OomCause cause); ///< "too_big", ...
+
+/// A cause that is not too_big, with the bytes that it withholds.
+struct OomCauseBytes {
+    OomCause cause = OomCause::Unknown;
+    std::int64_t bytes = 0;
+    bool wouldHaveServed = false; ///< these bytes alone, beside what the driver had left
+};
+
+/// What the device was made of. Disjoint; adds up to the capacity, or without one to reserved and free.
+struct OomParts {
+    std::int64_t requestedBytes = 0; ///< of blocks in use
+    std::int64_t roundingBytes = 0; ///< of them; tails that were not split off too
+    std::int64_t pendingFreeBytes = 0; ///< rounded
+    std::int64_t freeSmallBytes = 0, freeLargeBytes = 0; ///< of the default pools
+    std::int64_t freePrivateBytes = 0;
+    std::int64_t deviceFreeBytes = 0;
+    std::optional<std::int64_t> outsideBytes; ///< of this process, beside PyTorch
+    std::optional<std::int64_t> otherProcessesBytes;
+    std::optional<std::int64_t> unknownBytes; ///< outside or other processes; none without a capacity
+
+    /// What PyTorch could have for segments.
+    [[nodiscard]] std::int64_t availableBytes() const { return reservedBytes() + deviceFreeBytes; }
+    [[nodiscard]] std::int64_t reservedBytes() const
+    {
+        return requestedBytes + roundingBytes + pendingFreeBytes + freeSmallBytes + freeLargeBytes
+            + freePrivateBytes;
+    }
+};
+
+struct OomVerdict {
+    EventIndex event = -1;
+    std::int64_t roundedBytes = 0; ///< of the request: the recording has no other size of it
+    StackId request; ///< who asked
+    OomCause cause = OomCause::Unknown;
+    std::vector<OomCauseBytes> causes; ///< most bytes first
+    std::optional<std::int64_t> capacityBytes;
+    ReplayReport::CapacitySource capacitySource = ReplayReport::CapacitySource::None;
+    OomParts parts;
+    bool exact = false; ///< rounded sizes are known
+    std::vector<Pin> pins; ///< of the segments with the most free memory, most worth first
+    std::vector<SettingTried>
+        advice; ///< each serves the request when this recording is replayed; three at most
+};
+
+/// Of the out-of-memory that `map` is of. Replays the trace once for each setting worth trying. Fails with
+/// Cancelled alone.
+[[nodiscard]] Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, const AllocatorMap& map,
+    const ReplayReport& report, const Progress& progress = {});
+
+/// "fragmented: 40.0 MiB are free within segments, but no piece of them holds 60.0 MiB".
+[[nodiscard]] Sentence verdictSentence(const OomVerdict& verdict);
+/// What would serve the request where no setting does: "No allocator setting serves it: ...".
+[[nodiscard]] Sentence remedySentence(const OomVerdict& verdict);
+
+} // namespace strata::model

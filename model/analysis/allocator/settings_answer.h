@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/allocator/replay.h"
+#include "model/base/reason.h"
+#include "model/replay/other_settings.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// What the same requests come to under other settings.
+struct WhatIfAsked {
+    std::string settings; ///< all of them, as in PYTORCH_CUDA_ALLOC_CONF
+    std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
+    std::optional<AddressPolicy> addresses; ///< none: several where they matter, and the spread between them
+    bool ranges = true; ///< false: one value is enough, which is quicker
+    /// `replayed` is enough, which is quicker still, and ends with firstNewOomEvent where there is one;
+    /// ranges are that one value, `recorded` and `reason` are not looked for.
+    bool figuresAlone = false;
+    std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
+    std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
+    std::optional<EventIndex> until; ///< the last event that takes part; none: all do
+    /// WhatIfAnswer::orderThatFits of an answer from the same report; none: it is found where it is needed,
+    /// by up to three replays.
+    std::optional<AddressPolicy> orderThatFits;
+    ReplayedEvents* told = nullptr; ///< takes what the allocator did in the replay that is the answer
+};
+struct WhatIfAnswer {
+    ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
+    ReplayFigures replayed; ///< by the policy asked for, or the one that fits the recording, or top-down
+    /// Over orders of addresses and moments of frees, where they matter and ranges were asked for; else one
+    /// value.
+    std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange;
+    /// Where addresses decide and none were asked for: of the orders of real drivers the one under which the
+    /// recorded settings come to what was recorded, top-down if none does.
+    std::optional<AddressPolicy> orderThatFits;
+    bool exact = false;
+    Reason reason; ///< why not; empty if it is
+};
+
+/// Fails with Usage (settings), Cancelled.
+[[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const DeviceTrace& trace, const ReplayReport& report,
+    const WhatIfAsked& asked, const Progress& progress = {});
+
+} // namespace strata::model

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/summary/needs.h"
+
+#include "model/analysis/summary/summary.h"
+#include "model/base/wrap.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace strata::model {
+
+namespace {
+
+using CardNames = std::vector<const Card*>;
+
+constexpr std::ptrdiff_t kNamed = 3; // cards in a row; one more rather than "and 1 larger"
+
+CardNames cardsWith(const std::vector<CardFit>& cards, Fit fit)
+{
+    CardNames names;
+    for (const CardFit& one : cards)
+        if (one.fit == fit)
+            names.push_back(one.card);
+    return names;
+}
+
+/// "A, B, C", or "A, B, C and 7 larger" in the words of `more`.
+SentenceArgument listed(const CardNames& cards, English more)
+{
+    const std::ptrdiff_t all = std::ssize(cards), named = all > kNamed + 1 ? kNamed : all;
+    std::string names;
+    for (std::ptrdiff_t i = 0; i < named; ++i)
+        names += (i > 0 ? ", " : "") + cards[static_cast<std::size_t>(i)]->name;
+    return named == all ? argument(names)
+                        : argument(Sentence(more, { argument(names), asCount(all - named) }));
+}
+
+/// The nearest to fitting first.
+SentenceArgument tooSmall(CardNames cards)
+{
+    std::ranges::reverse(cards);
+    return listed(cards, English("%1 and %2 smaller"));
+}
+
+void sayWhatIsCertain(Needs& needs)
+{
+    const CardNames small = cardsWith(needs.cards, Fit::No);
+    SentenceArgument bytes = asBytes(needs.bytes);
+    bytes.strong = true;
+    if (small.empty())
+        needs.line.push_back(say(
+            "Every card of the catalogue has the %1 that are known of, but the run may need more.", bytes));
+    else if (small.size() == needs.cards.size())
+        needs.line.push_back(say("Needs at least %1: no card of the catalogue has as much.", bytes));
+    else
+        needs.line.push_back(say("Needs at least %1: not on %2.", bytes, tooSmall(small)));
+}
+
+void sayWhereItFits(Needs& needs)
+{
+    const CardNames enough = cardsWith(needs.cards, Fit::Yes), tight = cardsWith(needs.cards, Fit::Tight),
+                    small = cardsWith(needs.cards, Fit::No);
+    if (enough.size() == needs.cards.size())
+        needs.line.push_back(say("*Fits* on all %1 cards of the catalogue.", asCount(std::ssize(enough))));
+    else if (!enough.empty())
+        needs.line.push_back(say("*Fits* on %1.", listed(enough, English("%1 and %2 larger"))));
+    if (!tight.empty())
+        needs.line.push_back(say("Tight on %1.", listed(tight, English("%1 and %2 more"))));
+    if (small.size() == needs.cards.size())
+        needs.line.push_back(
+            say("*Fits* on none of the %1 cards of the catalogue.", asCount(std::ssize(small))));
+    else if (!small.empty())
+        needs.line.push_back(say("Not on %1.", tooSmall(small)));
+}
+
+} // namespace
+
+std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& summary)
+{
+    const Totals& totals = summary.totals;
+    Needs needs;
+    // What was requested lies within that, unless the recording contradicts itself.
+    needs.bytes = std::max({ totals.reservedBytesPeak, totals.reservedBytesEnd, totals.requestedBytesPeak });
+    if (recording.refusal || needs.bytes <= 0)
+        return std::nullopt;
+    const bool failed = !summary.outOfMemory.empty();
+    // Where memory is enough, the request that failed is served beside all that is reserved.
+    for (const OutOfMemory& oom : summary.outOfMemory)
+        needs.bytes = std::max(needs.bytes, wrapAdd(oom.reservedBytes, oom.requestedBytes));
+    const DeviceRecording* const device = recording.find(totals.device);
+    const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
+    needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
+        || summary.breaches > 0 || totals.requestedPeakEvent < 0;
+    needs.cards = cardFits(needs.bytes);
+    std::ranges::stable_sort(needs.cards, {}, [](const CardFit& one) { return one.card->capacityBytes; });
+    if (failed && summary.capacity)
+        needs.line.push_back(summary.capacity->exact
+                ? say("*Did not fit* on the %1 of this device.", asBytes(summary.capacity->bytes))
+                : say("*Did not fit* on the %1 that this device had for PyTorch.",
+                    asBytes(summary.capacity->bytes)));
+    if (needs.atLeast)
+        sayWhatIsCertain(needs);
+    else
+        sayWhereItFits(needs);
+    return needs;
+}
+
+} // namespace strata::model

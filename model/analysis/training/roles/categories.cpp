@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/roles/categories.h"
+
+#include "model/analysis/training/roles/batch_finder.h"
+#include "model/analysis/training/roles/block_births.h"
+#include "model/analysis/training/roles/role_guess.h"
+#include "model/trace/program/profiled_categories.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+using Kind = wire::RoleKind;
+
+constexpr EventIndex kNever = PhaseMap::kNever;
+
+/// What cuBLAS asks for: 4096 KiB x 2 + 16 KiB x 8, 4096 KiB x 8 from sm_90 on; and cuBLASLt, 1 MiB
+/// (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize, parseCUDABlasLtWorkspaceSize). Once a
+/// handle and stream, and for ever, or for one call.
+constexpr std::int64_t kLtWorkspace = 1'048'576; // many tensors have this size, too
+constexpr std::array<std::int64_t, 3> kWorkspaceSizes{ 8'519'680, 33'554'432, kLtWorkspace };
+
+/// Where no stack tells who asked: of what comes and goes with nothing asked for in between, in a forward or
+/// backward, most of this size or more are workspaces (98 % of their bytes in 40 trainings).
+constexpr std::int64_t kLargeScratch = std::int64_t{ 1 } << 20;
+
+/// Of a size and stream: the program's thread has a handle, and autograd's.
+constexpr std::int64_t kHandles = 2;
+
+Category categoryOf(ProfiledCategory category)
+{
+    switch (category) {
+    case ProfiledCategory::Parameter:
+        return Category::Parameter;
+    case ProfiledCategory::OptimizerState:
+        return Category::OptimizerState;
+    case ProfiledCategory::Input:
+        return Category::Input;
+    case ProfiledCategory::Activation:
+        return Category::Activation;
+    case ProfiledCategory::Gradient:
+        return Category::Gradient;
+    case ProfiledCategory::Temporary:
+    case ProfiledCategory::AutogradDetail: // of a backward, which has no other use for it
+        return Category::Temporary;
+    case ProfiledCategory::Unknown:
+        break;
+    }
+    return Category::Unknown;
+}
+
+Category categoryOf(Kind kind)
+{
+    switch (kind) {
+    case Kind::Parameter:
+        return Category::Parameter;
+    case Kind::Buffer:
+        return Category::Buffer;
+    case Kind::Gradient:
+        return Category::Gradient;
+    case Kind::OptimizerState:
+        return Category::OptimizerState;
+    case Kind::Input:
+        return Category::Input;
+    case Kind::Stepped:
+    case Kind::SteppedUnlisted:
+        break;
+    }
+    return Category::Unknown;
+}
+
+} // namespace
+
+/// Makes Categories: what is listed and guessed of roles first, then block by block in the order of births.
+class CategoryMaker {
+public:
+    CategoryMaker(const DeviceTrace& trace, const Clock& clock, const TrainingSteps& steps,
+        const CategoryOptions& options, Categories& made)
+        : m_trace(trace)
+        , m_clock(clock)
+        , m_options(options)
+        , m_made(made)
+        , m_origins(trace.recording())
+        , m_phases(trace, steps)
+        , m_births(trace, m_phases, m_origins)
+        , m_batches(m_births.tellsModules())
+    {
+        made.m_born.resize(trace.blocks().bornCount());
+        made.m_older.resize(trace.blocks().olderCount());
+        const EventIndex last = trace.eventCount() - 1;
+        m_lastPhase = last < 0 ? Phase::Unknown : lastKnownPhase();
+    }
+
+    [[nodiscard]] bool make(const Progress& progress)
+    {
+        if (m_options.rules)
+            m_rules.emplace(m_trace, m_clock, *m_options.rules, progress);
+        if (progress.cancelled())
+            return false;
+        if (const auto* const part = m_trace.recording().parts.find<ProfiledCategories>())
+            if (const auto found = part->ofEvents.find(m_trace.device()); found != part->ofEvents.end()) {
+                takeProfiled(found->second);
+                return true;
+            }
+        takeListed();
+        if (!m_made.m_tensors.has(Kind::Parameter))
+            takeGuesses();
+        countParameters();
+        countStaying();
+        constexpr std::size_t kLooks = 1 << 18;
+        const BlockColumns& blocks = m_trace.blocks();
+        for (std::size_t row = 0; row < blocks.olderCount(); ++row)
+            decide(m_births.of(BlockId::older(row)));
+        for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+            if (row % kLooks == 0 && progress.cancelled())
+                return false;
+            const BlockBirth birth = m_births.of(BlockId::born(row));
+            if (!m_gradients.empty() && birth.span->backwardFirst != m_gradients.front().span->backwardFirst)
+                settleGradients();
+            if (birth.inModule && birth.phase == Phase::Forward)
+                m_moduleSeen = birth.event;
+            decide(birth);
+            const CategoryRule rule = at(birth.block).rule;
+            m_batches.take(birth, rule > CategoryRule::Batch);
+        }
+        settleGradients();
+        m_batches.finish();
+        for (const BlockId block : m_batches.batches())
+            if (!isCopy(block))
+                at(block) = { Category::Input, CategoryRule::Batch, false };
+        return true;
+    }
+
+private:
+    /// Of a parameter, as averages are, or at twice the precision, as master weights: nothing that stays like
+    /// one is a batch.
+    [[nodiscard]] bool isCopy(BlockId block) const
+    {
+        const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
+        return m_trace.blocks().death(block) == kNever
+            && (m_parameterSizes.contains(bytes) || (bytes % 2 == 0 && m_parameterSizes.contains(bytes / 2)));
+    }
+    [[nodiscard]] BlockCategory& at(BlockId block)
+    {
+        return (block.isOlder() ? m_made.m_older : m_made.m_born)[block.row()];
+    }
+    [[nodiscard]] static bool isDecided(const BlockCategory& category)
+    {
+        return category.rule != CategoryRule::Nothing;
+    }
+
+    /// The last events may be frees alone, of a program that ends.
+    [[nodiscard]] Phase lastKnownPhase() const
+    {
+        for (auto span = m_phases.spans().rbegin(); span != m_phases.spans().rend(); ++span)
+            if (span->phase != Phase::Unknown)
+                return span->phase;
+        return Phase::Unknown;
+    }
+
+    /// Of several tensors in a block the first in the order of Category is what it is for.
+    void takeListed()
+    {
+        for (const ListedTensors::Placed& placed : m_made.m_tensors.all()) {
+            BlockCategory& known = at(placed.block);
+            const Category category = categoryOf(m_made.m_tensors.listing(placed).kind);
+            if (!isDecided(known) || category < known.category)
+                known = { category, CategoryRule::Listed, true };
+        }
+    }
+
+    /// Lives of blocks are not told there, so that nothing can be inferred of what the profiler does not
+    /// know.
+    void takeProfiled(const std::vector<ProfiledCategory>& ofEvents)
+    {
+        for (const BlockId block : m_trace.blocks().all()) {
+            const EventIndex birth = m_trace.blocks().birth(block);
+            BlockCategory& category = at(block);
+            if (birth >= 0 && ofEvents[static_cast<std::size_t>(birth)] != ProfiledCategory::Unknown)
+                category
+                    = { categoryOf(ofEvents[static_cast<std::size_t>(birth)]), CategoryRule::Profiler, true };
+            else if (const auto wanted = m_rules ? m_rules->categoryOf(block) : std::nullopt)
+                category = { *wanted, CategoryRule::User, false };
+        }
+    }
+
+    void takeGuesses()
+    {
+        const RoleGuess guess(m_births);
+        for (const RoleGuess::Guess& each : guess.guesses())
+            if (!isDecided(at(each.block)))
+                at(each.block) = each.category;
+    }
+
+    void countParameters()
+    {
+        for (const BlockId block : m_trace.blocks().all())
+            if (m_made.of(block).category == Category::Parameter)
+                ++m_parameterSizes[m_trace.blocks().requestedBytes[block]];
+    }
+
+    void decide(const BlockBirth& birth)
+    {
+        BlockCategory& category = at(birth.block);
+        if (category.rule == CategoryRule::Listed)
+            return;
+        if (m_rules)
+            if (const auto wanted = m_rules->categoryOf(birth.block)) {
+                category = { *wanted, CategoryRule::User, false };
+                return;
+            }
+        if (isDecided(category)) // guessed from all blocks together
+            return;
+        category = byCode(birth);
+        if (isDecided(category) || birth.event < 0)
+            return;
+        category = byPhase(birth);
+        const bool byBits = category.rule >= CategoryRule::ForwardToBackward
+            && category.rule <= CategoryRule::FreedInItsPhase;
+        category.recorded = byBits && birth.phaseRecorded;
+    }
+
+    [[nodiscard]] BlockCategory byCode(const BlockBirth& birth) const
+    {
+        const StackOrigin& origin = *birth.origin;
+        if (origin.has(StackOrigin::Communication) && isReduced(birth))
+            return { Category::Gradient, CategoryRule::OutlivesBackward, false };
+        if (origin.has(StackOrigin::Communication))
+            return { Category::Communication, CategoryRule::CommunicationCode, false };
+        if (origin.has(StackOrigin::Workspace))
+            return { Category::Workspace, CategoryRule::WorkspaceCode, false };
+        if (birth.event < 0)
+            return {};
+        if (hasWorkspaceSize(birth.block)
+            && ((isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth) || computes(birth)))
+                || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles)))
+            return { Category::Workspace, CategoryRule::WorkspaceSize, false };
+        if (origin.has(StackOrigin::Convolution) && isScratch(birth))
+            return { Category::Workspace, CategoryRule::ConvolutionScratch, false };
+        if (birth.bytes >= kLargeScratch && !hasStack(birth) && computes(birth) && isScratch(birth)
+            && !m_parameterSizes.contains(birth.bytes))
+            return { Category::Workspace, CategoryRule::LargeScratch, false };
+        return {};
+    }
+
+    /// What a reduction in a backward leaves for the optimizer.
+    [[nodiscard]] bool isReduced(const BlockBirth& birth) const
+    {
+        return birth.event >= 0 && birth.phase == Phase::Backward && birth.span->isBackward()
+            && !isTold(birth) && birth.end > birth.span->freesUntil && birth.end != kNever;
+    }
+
+    [[nodiscard]] bool hasWorkspaceSize(BlockId block) const
+    {
+        return std::ranges::find(kWorkspaceSizes, m_trace.blocks().requestedBytes[block])
+            != kWorkspaceSizes.end();
+    }
+
+    [[nodiscard]] bool staysInCompute(const BlockBirth& birth) const
+    {
+        const bool inCompute
+            = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad || birth.span->isBackward();
+        return inCompute && birth.end == kNever && outlivesSteps(birth)
+            && !m_parameterSizes.contains(birth.bytes);
+    }
+
+    using Place = std::pair<std::int64_t, StreamIndex>;
+    [[nodiscard]] Place placeOf(BlockId block) const
+    {
+        return { m_trace.blocks().requestedBytes[block], m_trace.blocks().stream[block] };
+    }
+
+    /// Outputs that a loop keeps may have the size of a workspace, too: those are many.
+    void countStaying()
+    {
+        for (std::size_t row = 0; row < m_trace.blocks().bornCount(); ++row) {
+            const BlockId block = BlockId::born(row);
+            if (hasWorkspaceSize(block) && staysInCompute(m_births.of(block)))
+                ++m_staying[placeOf(block)];
+        }
+    }
+
+    [[nodiscard]] bool outlivesSteps(const BlockBirth& birth) const
+    {
+        const auto& ends = m_phases.ends();
+        return std::ranges::lower_bound(ends, birth.event) != ends.end();
+    }
+
+    /// Nothing was asked for while it lived, but something in the same call before it: its output.
+    [[nodiscard]] bool isScratch(const BlockBirth& birth) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        const std::size_t row = birth.block.row();
+        const EventIndex next = row + 1 < blocks.bornCount() ? blocks.birth(BlockId::born(row + 1)) : kNever;
+        return row > 0 && birth.end < next && blocks.stack.born[row - 1] == blocks.stack.born[row];
+    }
+    /// Where matrices are multiplied; what an optimizer works with in place looks like scratch.
+    [[nodiscard]] static bool computes(const BlockBirth& birth)
+    {
+        return birth.phase == Phase::Forward || birth.phase == Phase::Recompute
+            || birth.phase == Phase::Backward;
+    }
+    [[nodiscard]] bool hasStack(const BlockBirth& birth) const
+    {
+        return m_trace.blocks().stack[birth.block].valid();
+    }
+
+    [[nodiscard]] BlockCategory byPhase(const BlockBirth& birth)
+    {
+        switch (birth.phase) {
+        case Phase::Forward:
+            return ofForward(birth);
+        case Phase::Recompute:
+            if (birth.end > birth.span->last)
+                return { Category::Activation, CategoryRule::RecomputedForBackward, false };
+            return temporary();
+        case Phase::Backward:
+            return ofBackward(birth);
+        case Phase::Optimizer:
+            return ofOptimizer(birth);
+        case Phase::NoGrad:
+            return birth.end <= birth.span->freesUntil && birth.end != kNever ? temporary() : BlockCategory{};
+        case Phase::Unknown:
+            break;
+        }
+        const bool setup = birth.span->step == StepKind::Setup;
+        return setup && birth.end <= birth.span->freesUntil && birth.end != kNever ? temporary()
+                                                                                   : BlockCategory{};
+    }
+
+    [[nodiscard]] static BlockCategory temporary()
+    {
+        return { Category::Temporary, CategoryRule::FreedInItsPhase, false };
+    }
+
+    [[nodiscard]] BlockCategory ofForward(const BlockBirth& birth) const
+    {
+        const PhaseMap::Span& span = *birth.span;
+        if (span.step == StepKind::Setup && !birth.inModule) // tensors are made with gradients on
+            return birth.end <= span.freesUntil && birth.end != kNever ? temporary() : BlockCategory{};
+        const BlockCategory passing = birth.end <= span.phaseUntil ? temporary() : BlockCategory{};
+        if (span.step == StepKind::Forward || span.nextBackward == kNever) {
+            if (birth.end > span.stepLast && span.step == StepKind::Forward)
+                return { Category::Activation, CategoryRule::ForwardAlone, false };
+            if (birth.end != kNever)
+                return passing;
+            return (m_lastPhase == Phase::Forward || !m_trace.outOfMemories().empty()) && isOfForward(birth)
+                ? BlockCategory{ Category::Activation, CategoryRule::ForwardUnfinished, false }
+                : BlockCategory{};
+        }
+        if (birth.end >= span.nextBackward)
+            return { Category::Activation, CategoryRule::ForwardToBackward, false };
+        return passing;
+    }
+
+    /// Gradients are on wherever nobody turns them off: where modules are told, one ran since the last step.
+    [[nodiscard]] bool isOfForward(const BlockBirth& birth) const
+    {
+        const auto& ends = m_phases.ends();
+        const auto end = std::ranges::lower_bound(ends, birth.event);
+        return !m_births.tellsModules() || m_moduleSeen > (end == ends.begin() ? -1 : *std::prev(end));
+    }
+
+    [[nodiscard]] BlockCategory ofBackward(const BlockBirth& birth)
+    {
+        const PhaseMap::Span& span = *birth.span;
+        const EventIndex over = span.isBackward() ? span.freesUntil : span.last;
+        const auto size = m_parameterSizes.find(birth.bytes);
+        // Where nobody told of gradients and the optimizer asks for nothing, no event lies between the end of
+        // a backward and the frees of its gradients.
+        if (!isTold(birth) && size != m_parameterSizes.end() && span.isBackward()
+            && birth.end > span.backwardLastAlloc)
+            m_gradients.push_back(birth);
+        if (birth.end != kNever && birth.end <= over)
+            return temporary();
+        const bool unfinished = over == kNever && birth.end == kNever;
+        if (!unfinished)
+            return size != m_parameterSizes.end() && isTold(birth)
+                ? BlockCategory{ Category::Gradient, CategoryRule::OutlivesBackward, false }
+                : BlockCategory{};
+        std::int64_t& met = m_unfinished[birth.bytes];
+        if (size != m_parameterSizes.end() && ++met <= size->second)
+            return { Category::Gradient, CategoryRule::SizeOfParameter, false };
+        return { Category::Temporary, CategoryRule::BackwardUnfinished, false };
+    }
+
+    /// A step of an optimizer that ended after it told of its gradients and states.
+    [[nodiscard]] bool isTold(const BlockBirth& birth) const
+    {
+        return m_made.m_tensors.has(Kind::Stepped) && birth.event < m_made.m_tensors.lastStepped();
+    }
+
+    /// Of what may be gradients of the backward that is over, a parameter has one: those that stay longest,
+    /// unless there are gradients from a backward before, which this one adds to.
+    void settleGradients()
+    {
+        std::ranges::stable_sort(m_gradients, std::greater<>{}, &BlockBirth::end);
+        for (const BlockBirth& birth : m_gradients) {
+            Ends& ends = m_gradientEnds[birth.bytes];
+            while (!ends.empty() && ends.top() <= birth.event)
+                ends.pop();
+            if (std::ssize(ends) >= m_parameterSizes[birth.bytes])
+                continue;
+            ends.push(birth.end);
+            at(birth.block) = { Category::Gradient, CategoryRule::OutlivesBackward, false };
+        }
+        m_gradients.clear();
+    }
+
+    [[nodiscard]] BlockCategory ofOptimizer(const BlockBirth& birth) const
+    {
+        const PhaseMap::Span& span = *birth.span;
+        if (birth.end != kNever && (birth.end <= span.freesUntil || birth.end <= span.stepLast))
+            return temporary();
+        if (isTold(birth))
+            return {};
+        if (birth.origin->has(StackOrigin::State))
+            return { Category::OptimizerState, CategoryRule::StateCode, false };
+        const auto& refused = m_trace.outOfMemories();
+        const bool unfinished = birth.end == kNever && !refused.empty() && refused.back() <= span.freesUntil
+            && refused.back() >= birth.event;
+        if (!unfinished)
+            return { Category::OptimizerState, CategoryRule::OutlivesOptimizer, false };
+        return { Category::Temporary, CategoryRule::OptimizerUnfinished, false };
+    }
+
+    const DeviceTrace& m_trace;
+    const Clock& m_clock;
+    const CategoryOptions& m_options;
+    Categories& m_made;
+    StackOrigins m_origins;
+    PhaseMap m_phases;
+    BlockBirths m_births;
+    BatchFinder m_batches;
+    std::optional<RuleMatcher> m_rules;
+    ParameterSizes m_parameterSizes;
+    std::map<Place, std::int64_t> m_staying; // blocks of the sizes of workspaces
+    boost::unordered_flat_map<std::int64_t, std::int64_t> m_unfinished; // gradients of a backward, by size
+    std::vector<BlockBirth> m_gradients; // what may be one, of the present backward
+    using Ends = std::priority_queue<EventIndex, std::vector<EventIndex>, std::greater<>>;
+    boost::unordered_flat_map<std::int64_t, Ends> m_gradientEnds; // by size, the first on top
+    Phase m_lastPhase = Phase::Unknown;
+    EventIndex m_moduleSeen = -1; // the last alloc in the forward of a module
+};
+
+Result<Categories> Categories::of(const DeviceTrace& trace, const Clock& clock, const TrainingSteps& steps,
+    const CategoryOptions& options, const Progress& progress)
+{
+    Categories made;
+    EarlierTensors earlier;
+    if (options.earlier)
+        earlier = { options.earlierTrace, &options.earlier->m_tensors };
+    auto tensors = ListedTensors::of(trace, progress, earlier);
+    if (!tensors)
+        return Failure(tensors.error());
+    made.m_tensors = std::move(*tensors);
+    if (!CategoryMaker(trace, clock, steps, options, made).make(progress))
+        return fail(Error::Kind::Cancelled, say("cancelled"));
+    return made;
+}
+
+std::size_t Categories::bytesResident() const
+{
+    return (m_born.capacity() + m_older.capacity()) * sizeof(BlockCategory) + m_tensors.bytesResident();
+}
+
+} // namespace strata::model

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/steps/forward_loops.h"
+#include "model/analysis/training/steps/step_list.h"
+
+#include <algorithm>
+#include <compare>
+
+namespace strata::model {
+
+namespace {
+
+/// A forward asks for memory at least so often. So many allocs may differ from one to the next, or this
+/// share: workspaces, lazily made.
+constexpr std::size_t kFewestForwardAllocs = 20, kForwardMadeOnce = 8;
+constexpr double kForwardMadeShare = 0.05;
+
+bool isForward(RunKind work)
+{
+    return work == RunKind::Forward || work == RunKind::NoGrad || work == RunKind::Inference;
+}
+
+/// Whether places recur as the begins of forwards do, up to the end.
+bool recur(const std::vector<std::size_t>& places, std::size_t count)
+{
+    if (places.size() < 2)
+        return false;
+    std::size_t least = count, most = 0;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        least = std::min(least, places[i] - places[i - 1]);
+        most = std::max(most, places[i] - places[i - 1]);
+    }
+    const auto apart
+        = std::max(kForwardMadeOnce, static_cast<std::size_t>(kForwardMadeShare * static_cast<double>(most)));
+    return least >= kFewestForwardAllocs && most - least <= apart && count - places.back() <= most + apart;
+}
+
+struct ForwardRequest {
+    std::int64_t bytes;
+    StackId stack;
+    std::size_t alloc;
+
+    friend auto operator<=>(const ForwardRequest&, const ForwardRequest&) = default;
+};
+
+/// Of those that begin the only forward, the first one in a module, else the first one of the longest run of
+/// their kind: what sets a program up runs with or without gradients as a forward does.
+std::size_t beginOfOnly(
+    const DeviceTrace& trace, const WorkHistory& work, const std::vector<std::size_t>& forwards)
+{
+    const BlockColumns& blocks = trace.blocks();
+    std::size_t best = forwards.front(), most = 0;
+    for (std::size_t first = 0; first < forwards.size();) {
+        const auto eventOf
+            = [&](std::size_t i) { return static_cast<EventIndex>(blocks.alloc[forwards[i]].value); };
+        const RunKind kind = workAt(work, eventOf(first));
+        std::size_t end = first;
+        for (; end < forwards.size() && workAt(work, eventOf(end)) == kind; ++end)
+            if (trace.events().moduleOf(static_cast<std::size_t>(eventOf(end))) != kNoIndex)
+                return forwards[end];
+        if (end - first > most) {
+            best = forwards[first];
+            most = end - first;
+        }
+        first = end;
+    }
+    return best;
+}
+
+/// Numbers of the allocs that begin forwards. The first thing that a forward asks for, by stack and size, is
+/// what each of them asks for once.
+std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHistory& work)
+{
+    const BlockColumns& blocks = trace.blocks();
+    const std::size_t count = blocks.bornCount();
+    std::vector<std::size_t> forwards;
+    std::vector<ForwardRequest> asked; // sorted, for whoever makes a file chooses what hashes alike
+    for (std::size_t alloc = 0; alloc < count; ++alloc) {
+        if (!isForward(workAt(work, static_cast<EventIndex>(blocks.alloc[alloc].value))))
+            continue;
+        forwards.push_back(alloc);
+        asked.push_back({ blocks.requestedBytes.born[alloc], blocks.stack.born[alloc], alloc });
+    }
+    if (forwards.empty())
+        return {};
+    std::ranges::sort(asked);
+    const auto placesOf = [&](std::size_t alloc) {
+        const std::int64_t bytes = blocks.requestedBytes.born[alloc];
+        const StackId stack = blocks.stack.born[alloc];
+        std::vector<std::size_t> places;
+        auto found = std::ranges::lower_bound(asked, ForwardRequest{ bytes, stack, 0 });
+        if (found->alloc == alloc)
+            for (; found != asked.end() && found->bytes == bytes && found->stack == stack; ++found)
+                places.push_back(found->alloc);
+        return places; // of the first of them alone
+    };
+    const std::size_t tried = std::min(forwards.size(), count / 2 + 1);
+    for (std::size_t i = 0; i < tried; ++i)
+        if (auto places = placesOf(forwards[i]); recur(places, count)) {
+            if (recursWithinForward(trace, places))
+                break;
+            return places;
+        }
+    return { beginOfOnly(trace, work, forwards) };
+}
+
+} // namespace
+
+std::vector<TrainingStep> listForwards(const DeviceTrace& trace, const WorkHistory& work)
+{
+    std::vector<TrainingStep> steps;
+    const auto add = [&](StepKind kind, EventIndex first, EventIndex last) {
+        if (first <= last)
+            steps.push_back(
+                { .number = std::ssize(steps), .kind = kind, .first = first, .last = last, .phases = {} });
+    };
+    const std::vector<std::size_t> begins = beginsOfForwards(trace, work);
+    if (begins.empty())
+        return steps;
+    const auto eventOf = [&](std::size_t i) {
+        return i < begins.size() ? static_cast<EventIndex>(trace.blocks().alloc[begins[i]].value)
+                                 : trace.eventCount();
+    };
+    // What a segment is taken for comes right behind it.
+    const bool setup = begins.front() > 0;
+    add(StepKind::Setup, 0, setup ? eventOf(0) - 1 : -1);
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+        const bool off = work.tellsGradMode && workAt(work, eventOf(i)) != RunKind::Forward;
+        add(off ? StepKind::Eval : StepKind::Forward, i == 0 && !setup ? 0 : eventOf(i), eventOf(i + 1) - 1);
+    }
+    return steps;
+}
+
+} // namespace strata::model

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/steps/stack_work.h"
+
+#include "model/trace/filter/frame_origin.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace strata::model {
+
+namespace {
+
+/// Of allocs without a stack it is known what they are if at least this share has Python's frames.
+constexpr double kPythonShare = 0.2;
+
+enum class Hint : std::uint8_t {
+    None,
+    Module, ///< a module's forward, or a function of torch.nn
+    Engine, ///< C++ that evaluates a backward
+    Backward, ///< Python that has it evaluated, or makes the gradient that it begins with
+    Apply, ///< what a Python function of autograd is entered by, on a thread of autograd's
+    Recompute,
+    Optimizer,
+    ZeroGrad,
+    Closure,
+    NoGrad, ///< a function that turns gradients off for what it calls
+    Gradients, ///< what clips gradients, or unscales them
+    Setup,
+};
+
+struct FrameHint {
+    Hint hint = Hint::None;
+    bool python = false;
+};
+
+bool hasPart(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+Hint nativeHint(std::string_view function)
+{
+    if (hasPart(function, "autograd::Engine::") || hasPart(function, "PythonEngine::"))
+        return Hint::Engine;
+    if (hasPart(function, "torch::optim::"))
+        return hasPart(function, "zero_grad") ? Hint::ZeroGrad : Hint::Optimizer;
+    if (hasPart(function, "torch::nn::") && hasPart(function, "forward"))
+        return Hint::Module;
+    return Hint::None;
+}
+
+/// Where a file lies, as bits.
+enum FilePlace : std::uint16_t {
+    Looked = 1,
+    IsPython = 2,
+    InAutograd = 4,
+    AutogradFunction = 8,
+    Checkpoint = 16,
+    Optimizers = 32,
+    Contexts = 64,
+    ClipsGradients = 128,
+    GradScaler = 256,
+    Modules = 512,
+    Functional = 1024,
+    Distributed = 2048,
+};
+
+std::uint16_t filePlaceOf(std::string_view path)
+{
+    if (originOf(path) == FrameOrigin::Native)
+        return Looked;
+    std::string file(path);
+    std::ranges::replace(file, '\\', '/');
+    std::uint16_t place = Looked | IsPython;
+    const auto look = [&](std::string_view part, FilePlace bit) { place |= hasPart(file, part) ? bit : 0; };
+    look("torch/autograd/", InAutograd);
+    look("torch/autograd/function.py", AutogradFunction);
+    look("torch/utils/checkpoint.py", Checkpoint);
+    look("/optim/", Optimizers);
+    look("/optimizers/", Optimizers);
+    look("torch/utils/_contextlib.py", Contexts);
+    look("torch/nn/utils/clip_grad.py", ClipsGradients);
+    look("amp/grad_scaler.py", GradScaler);
+    look("torch/nn/modules/module.py", Modules);
+    look("torch/nn/functional.py", Functional);
+    look("torch/distributed/", Distributed);
+    return place;
+}
+
+/// What FSDP has autograd call: hooks, and one behind the last gradient, on whose stack is nothing else.
+bool isBackwardOfFsdp(std::string_view function)
+{
+    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+    return function.starts_with("pre_backward") || function.starts_with("post_backward")
+        || function.starts_with("root_post_backward");
+}
+
+Hint pythonHint(std::uint16_t place, std::string_view function)
+{
+    const auto isIn = [&](FilePlace bit) { return (place & bit) != 0; };
+    if (isIn(InAutograd)) {
+        if (function == "_make_grads" || function == "_engine_run_backward" || function == "backward"
+            || function == "grad")
+            return Hint::Backward;
+        if (function == "apply" && isIn(AutogradFunction))
+            return Hint::Apply;
+    }
+    if (isIn(Checkpoint)
+        && (function == "backward" || function == "unpack_hook" || function == "recompute_fn"))
+        return Hint::Recompute;
+    if (isIn(Optimizers)) {
+        if (function == "zero_grad")
+            return Hint::ZeroGrad;
+        return function == "__init__" || function == "add_param_group" || function == "load_state_dict"
+            ? Hint::Setup
+            : Hint::Optimizer;
+    }
+    if (isIn(Contexts) && function == "decorate_context")
+        return Hint::NoGrad;
+    if (isIn(ClipsGradients)
+        || (isIn(GradScaler) && (function == "step" || function == "unscale_" || function == "update")))
+        return Hint::Gradients;
+    if (isIn(Distributed) && isBackwardOfFsdp(function))
+        return Hint::Backward;
+    if (isIn(Modules) && (function == "_apply" || function == "to"))
+        return Hint::Setup;
+    if (function == "_call_impl" || function == "_wrapped_call_impl" || function == "forward"
+        || isIn(Functional))
+        return Hint::Module;
+    return function == "__init__" ? Hint::Setup : Hint::None;
+}
+
+/// Says what frames hint at. Searches each name once: a file may have many frames share a long one.
+class FrameReader {
+public:
+    explicit FrameReader(const Recording& recording)
+        : m_strings(recording.strings)
+        , m_places(m_strings.size())
+        , m_functions(m_strings.size())
+    {
+    }
+
+    FrameHint read(const Frame& frame)
+    {
+        if (!frame.file.valid())
+            return { functionOf(frame).native, false };
+        std::uint16_t& place = m_places[frame.file.index()];
+        if (place == 0)
+            place = filePlaceOf(m_strings[frame.file]);
+        if ((place & IsPython) == 0)
+            return { functionOf(frame).native, false };
+        const Hint hint
+            = pythonHint(place, frame.function.valid() ? m_strings[frame.function] : std::string_view());
+        return { hint == Hint::None && functionOf(frame).closure ? Hint::Closure : hint, true };
+    }
+
+private:
+    struct Function {
+        bool looked = false, closure = false;
+        Hint native = Hint::None;
+    };
+
+    Function functionOf(const Frame& frame)
+    {
+        if (!frame.function.valid())
+            return {};
+        Function& function = m_functions[frame.function.index()];
+        if (!function.looked) {
+            const std::string_view name = m_strings[frame.function];
+            function = { true, hasPart(name, "closure"), nativeHint(name) };
+        }
+        return function;
+    }
+
+    const StringTable& m_strings;
+    std::vector<std::uint16_t> m_places; // by file
+    std::vector<Function> m_functions; // by name
+};
+
+std::vector<FrameHint> hintsOf(const Recording& recording)
+{
+    std::vector<FrameHint> hints(recording.stacks.frameCount());
+    FrameReader reader(recording);
+    for (std::uint32_t i = 0; i < hints.size(); ++i)
+        hints[i] = reader.read(recording.stacks.frame({ i }));
+    return hints;
+}
+
+struct Said {
+    RunKind work = RunKind::Unknown;
+    bool python = false, setup = false, engine = false, inOptimizer = false;
+};
+
+/// What the frames so far were within.
+struct Around {
+    bool forward = false, closure = false, off = false, decided = false;
+};
+
+/// Takes the next frame outwards.
+void readFrame(const FrameHint& hint, Around& around, Said& said)
+{
+    said.python = said.python || hint.python;
+    said.inOptimizer = said.inOptimizer || hint.hint == Hint::Optimizer;
+    if (around.decided)
+        return;
+    const auto decide = [&](RunKind work) {
+        said.work = work;
+        around.decided = true;
+    };
+    switch (hint.hint) {
+    case Hint::Module:
+        around.forward = true;
+        break;
+    case Hint::Closure:
+        around.closure = true;
+        break;
+    case Hint::NoGrad:
+        around.off = true;
+        break;
+    case Hint::Gradients:
+        decide(RunKind::Gradients);
+        break;
+    case Hint::Setup:
+        said.setup = true;
+        break;
+    case Hint::Engine:
+        said.engine = true;
+        decide(RunKind::Backward);
+        break;
+    case Hint::Backward:
+        decide(RunKind::Backward);
+        break;
+    case Hint::Recompute:
+        decide(RunKind::Recompute);
+        break;
+    case Hint::Optimizer:
+        decide(around.forward || around.closure ? RunKind::Forward : RunKind::Optimizer);
+        break;
+    case Hint::ZeroGrad:
+        decide(RunKind::Unknown);
+        break;
+    case Hint::Apply:
+    case Hint::None:
+        break;
+    }
+}
+
+Said readStack(std::span<const FrameId> innermostFirst, const std::vector<FrameHint>& hints)
+{
+    Said said;
+    Around around;
+    for (const FrameId frame : innermostFirst)
+        readFrame(hints[frame.index()], around, said);
+    if (around.decided)
+        return said;
+    if (!innermostFirst.empty() && hints[innermostFirst.back().index()].hint == Hint::Apply)
+        said.work = RunKind::Backward;
+    else if (around.off)
+        said.work = RunKind::NoGrad;
+    else if (around.forward)
+        said.work = RunKind::Forward;
+    return said;
+}
+
+} // namespace
+
+StackWork::StackWork(const Recording& recording)
+{
+    const std::vector<FrameHint> hints = hintsOf(recording);
+    const std::size_t stacks = recording.stacks.stackCount();
+    m_work.resize(stacks);
+    m_python.resize(stacks);
+    m_setup.resize(stacks);
+    m_program.resize(stacks);
+    m_inOptimizer.resize(stacks);
+    std::vector<bool> program(recording.stacks.frameCount()); // outermost frames of forwards
+    for (std::uint32_t i = 0; i < stacks; ++i) {
+        const auto frames = recording.stacks.stack({ i });
+        const Said said = readStack(frames, hints);
+        m_work[i] = said.work;
+        m_python[i] = said.python;
+        m_setup[i] = said.setup;
+        m_inOptimizer[i] = said.inOptimizer;
+        m_engine = m_engine || (said.engine && !said.python);
+        m_said[static_cast<std::size_t>(said.work)] = true;
+        if (said.work == RunKind::Forward && said.python)
+            program[frames.back().index()] = true;
+    }
+    for (std::uint32_t i = 0; i < stacks; ++i) {
+        const auto frames = recording.stacks.stack({ i });
+        m_program[i] = !frames.empty() && program[frames.back().index()];
+    }
+}
+
+void StackWork::takeRestForForward()
+{
+    for (std::size_t i = 0; i < m_work.size(); ++i)
+        if (m_work[i] == RunKind::Unknown && !m_setup[i])
+            m_work[i] = RunKind::Forward;
+}
+
+namespace {
+
+/// Calls of optimizers in which forwards ran, by allocs: from the first one in it to the last one before the
+/// program asks for memory elsewhere. Threads of autograd do not tell.
+class ClosureFinder {
+public:
+    void add(EventIndex event, bool inOptimizer, bool ofProgram, RunKind work)
+    {
+        if (inOptimizer) {
+            if (!m_open)
+                m_span.first = event;
+            m_open = true;
+            m_forward = m_forward || work == RunKind::Forward;
+        } else if (ofProgram) {
+            close();
+        }
+        m_span.last = event;
+    }
+    void close()
+    {
+        if (m_open && m_forward)
+            m_found.push_back(m_span);
+        m_open = m_forward = false;
+    }
+    [[nodiscard]] std::vector<ClosureSpan> take()
+    {
+        close();
+        return std::move(m_found);
+    }
+
+private:
+    std::vector<ClosureSpan> m_found;
+    ClosureSpan m_span;
+    bool m_open = false, m_forward = false;
+};
+
+} // namespace
+
+WorkHistory workFromStacks(const DeviceTrace& trace)
+{
+    const EventColumns& events = trace.events();
+    const auto count = static_cast<std::size_t>(trace.eventCount());
+    std::int64_t allocs = 0, bare = 0, python = 0;
+    StackWork stacks(trace.recording());
+    for (std::size_t i = 0; i < count; ++i) {
+        if (events.action[i] != Action::Alloc)
+            continue;
+        ++allocs;
+        bare += events.stack[i].valid() ? 0 : 1;
+        python += stacks.hasPython(events.stack[i]) ? 1 : 0;
+    }
+    const bool bareIsBackward = bare > 0 && !stacks.showsEngine()
+        && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs);
+    if (!stacks.says(RunKind::Backward) && !stacks.says(RunKind::Optimizer) && !stacks.says(RunKind::Forward)
+        && !bareIsBackward)
+        return {};
+    if (!stacks.says(RunKind::Forward))
+        stacks.takeRestForForward();
+    WorkRunMaker maker;
+    ClosureFinder closures;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (events.action[i] != Action::Alloc)
+            continue;
+        const auto event = static_cast<EventIndex>(i);
+        const StackId stack = events.stack[i];
+        const bool ofProgram = stacks.isOfProgram(stack);
+        RunKind work = stacks.of(stack);
+        if (!stack.valid() && bareIsBackward)
+            work = RunKind::Backward;
+        else if (work == RunKind::Unknown && ofProgram && maker.work() != RunKind::Forward)
+            work = RunKind::Other;
+        closures.add(event, stacks.isInOptimizer(stack), ofProgram, work);
+        maker.add(event, work, true);
+    }
+    WorkHistory history = maker.finish(trace.eventCount());
+    history.closures = closures.take();
+    return history;
+}
+
+} // namespace strata::model

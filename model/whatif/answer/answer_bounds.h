@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/kinds/batch.h"
+
+namespace strata::model {
+
+/// How far an answer may be off: each widens its bounds by what its evidence leaves open, takes the point
+/// away where there is none between them, and says why. Shares are those of docs/whatif-accuracy.md.
+
+/// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
+/// many.
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond);
+/// By what blocks are for. Where nothing but the batch is another, bounds do not lie on the other side of
+/// what was recorded.
+void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes);
+/// By what else was rewritten; after one of those, where sizes changed.
+void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites);
+
+} // namespace strata::model

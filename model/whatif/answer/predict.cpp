@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/answer/predict.h"
+
+#include "model/base/wrap.h"
+#include "model/digest/out_of_memory.h"
+#include "model/trace/frames.h"
+#include "model/whatif/answer/answer_bounds.h"
+#include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/ask/lacks.h"
+#include "model/whatif/run/run_replay.h"
+#include "model/whatif/run/step_edits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <numeric>
+#include <span>
+
+namespace strata::model {
+
+namespace {
+
+/// What sizes of blocks go with: items of a batch, or lengths of sequences.
+using Measure = std::optional<std::int64_t> RecordedRun::*;
+
+bool isBatch(Measure measure)
+{
+    return measure == &RecordedRun::batchItems;
+}
+
+/// Of the recording with that number, from 1, of so many.
+Failure unknownBatch(std::size_t recording, std::size_t recordings)
+{
+    const Sentence what = recordings == 1 ? say("how many items the batch has is not known")
+                                          : say("how many items the batch of recording %1 has is not known",
+                                              asCount(static_cast<std::int64_t>(recording)));
+    return fail(Error::Kind::Usage, what, hintFor(Lacks::BatchItems));
+}
+
+/// Likewise.
+Failure unknownLength(std::size_t recording, std::size_t recordings)
+{
+    const Sentence what = recordings == 1 ? say("how long the recorded sequences are is not known")
+                                          : say("how long the sequences of recording %1 are is not known",
+                                              asCount(static_cast<std::int64_t>(recording)));
+    return fail(Error::Kind::Usage, what, hintFor(Lacks::SequenceLength));
+}
+
+/// Those runs in which each batch, or length, stands once, the one nearest to `asked` first: what it does
+/// is likeliest to be what is done with that.
+Result<std::vector<RecordedRun>> byNearness(
+    const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
+{
+    const Measure other = isBatch(measure) ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
+    std::vector<RecordedRun> sorted;
+    for (const RecordedRun& run : runs) {
+        if (run.*other && runs.front().*other && run.*other != runs.front().*other)
+            return fail(Error::Kind::Usage,
+                isBatch(measure) ? say("the recordings differ in the length of their sequences, too")
+                                 : say("the recordings differ in their batch, too"),
+                say("record the program with nothing else changed"));
+        if (!(run.*measure))
+            return isBatch(measure) ? unknownBatch(sorted.size() + 1, runs.size())
+                                    : unknownLength(sorted.size() + 1, runs.size());
+        if (std::ranges::any_of(sorted, [&](const RecordedRun& one) { return one.*measure == run.*measure; }))
+            return fail(Error::Kind::Usage,
+                isBatch(measure)
+                    ? say("two of the recordings have the same batch, %1", asCount(*(run.*measure)))
+                    : say("two of the recordings have sequences of the same length, %1",
+                        asCount(*(run.*measure))),
+                isBatch(measure) ? say("record the program with another batch")
+                                 : say("record the program with sequences of another length"));
+        sorted.push_back(run);
+    }
+    const auto farness = [&](const RecordedRun& run) {
+        return std::abs(
+            std::log2(static_cast<double>(*(run.*measure))) - std::log2(static_cast<double>(asked)));
+    };
+    std::ranges::stable_sort(sorted, {}, farness);
+    return sorted;
+}
+
+/// The sizes of the blocks of the first run with another batch, or with sequences of another length.
+Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
+{
+    if (runs.size() == 1) {
+        const RecordedRun& run = runs.front();
+        if (isBatch(measure))
+            return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, asked);
+        return fail(Error::Kind::Refused,
+            say("one recording does not tell which sizes go with the length of its sequences"),
+            hintFor(Lacks::OtherLength));
+    }
+    std::vector<BatchRecording> recordings;
+    for (const RecordedRun& run : runs)
+        recordings.push_back({ run.trace, run.steps, *(run.*measure) });
+    return batchByRecordings(recordings, asked, isBatch(measure) ? BatchGrowth::Lines : BatchGrowth::Powers);
+}
+
+ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)
+{
+    for (std::size_t row = 0; row < sizes.size(); ++row)
+        run.blocks[row].bytes = sizes[row];
+    return run;
+}
+
+PeakFigures lowerFigures(const PeakFigures& a, const PeakFigures& b)
+{
+    return { std::min(a.requestedBytesPeak, b.requestedBytesPeak),
+        std::min(a.allocatedBytesPeak, b.allocatedBytesPeak),
+        std::min(a.reservedBytesPeak, b.reservedBytesPeak) };
+}
+
+PeakFigures higher(const PeakFigures& a, const PeakFigures& b)
+{
+    return { std::max(a.requestedBytesPeak, b.requestedBytesPeak),
+        std::max(a.allocatedBytesPeak, b.allocatedBytesPeak),
+        std::max(a.reservedBytesPeak, b.reservedBytesPeak) };
+}
+
+void takeReplay(Prediction& prediction, const ReplayedRun& came)
+{
+    prediction.predicted = came.likely;
+    prediction.least = came.least;
+    prediction.most = came.most;
+    prediction.exact = came.exact;
+    prediction.reason = came.reason;
+    prediction.runsOutOfMemory = came.outOfMemoryEvent.has_value();
+    prediction.mayRunOutOfMemory = came.mayRunOutOfMemory;
+    prediction.outOfMemoryEvent = came.outOfMemoryEvent;
+}
+
+/// No recording has as few, or as many.
+bool isBeyond(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
+{
+    const auto [least, most]
+        = std::ranges::minmax(runs, {}, [&](const RecordedRun& run) { return (run.*measure).value_or(0); });
+    return asked < least.*measure || asked > most.*measure;
+}
+
+/// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
+Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
+    const Rewrites& rewrites, const Progress& progress)
+{
+    RunReplay replay(run, scenario, progress);
+    const ProgramRun program = programRunOf(*run.trace);
+    const auto with = [&](const std::vector<std::int64_t>& bytes, std::size_t way) {
+        return replay.of(rewrites.of(withSizes(program, bytes), way));
+    };
+    auto came = with(sizes.likely, 0);
+    if (!came || scenario.firstLook)
+        return came;
+    const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
+        if (!other)
+            return Failure(other.error());
+        came->least = lowerFigures(came->least, other->least);
+        came->most = higher(came->most, other->most);
+        came->mayRunOutOfMemory |= other->outOfMemoryEvent && !came->outOfMemoryEvent;
+        return {};
+    };
+    if (sizes.least != sizes.likely || sizes.most != sizes.likely)
+        for (const auto* bound : { &sizes.least, &sizes.most })
+            if (const auto included = include(with(*bound, 0)); !included)
+                return Failure(included.error());
+    for (std::size_t way = 1; way < rewrites.ways(); ++way)
+        if (const auto included = include(with(sizes.likely, way)); !included)
+            return Failure(included.error());
+    return came;
+}
+
+/// The sizes that were recorded.
+BatchSizes recordedSizes(const DeviceTrace& trace)
+{
+    BatchSizes sizes;
+    for (std::size_t row = 0; row < trace.blocks().bornCount(); ++row)
+        sizes.likely.push_back(trace.blocks().requestedBytes[BlockId::born(row)]);
+    sizes.least = sizes.most = sizes.likely;
+    return sizes;
+}
+
+/// What every recorded length is a multiple of and the asked one is not, where programs pad to as much; 0:
+/// nothing.
+std::int64_t paddingOf(const std::vector<RecordedRun>& runs, std::int64_t asked)
+{
+    constexpr std::int64_t kLeast = 8; // tensor cores work with as many
+    std::int64_t common = 0;
+    for (const RecordedRun& run : runs)
+        common = std::gcd(common, run.sequenceLength.value_or(0));
+    const std::int64_t power = common & -common;
+    return power >= kLeast && asked % power != 0 ? power : 0;
+}
+
+/// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
+/// did as it does there; where it can tell.
+Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, Measure measure,
+    std::int64_t asked, Prediction& prediction, const Progress& progress)
+{
+    std::swap(runs[0], runs[1]);
+    const auto sizes = sizesOf(runs, measure, asked);
+    if (!sizes)
+        return Failure(sizes.error());
+    const auto rewrites = rewritesOf(runs.front(), scenario);
+    if (!rewrites)
+        return {};
+    const auto came = replayBetween(runs.front(), scenario, *sizes, *rewrites, progress);
+    if (!came)
+        return Failure(came.error());
+    prediction.least = lowerFigures(prediction.least, came->least);
+    prediction.most = higher(prediction.most, came->most);
+    prediction.mayRunOutOfMemory
+        |= !prediction.runsOutOfMemory && (came->outOfMemoryEvent || came->mayRunOutOfMemory);
+    return {};
+}
+
+Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scenario& scenario,
+    Measure measure, std::int64_t asked, Prediction prediction, const Progress& progress)
+{
+    auto sorted = byNearness(runs, measure, asked);
+    if (!sorted)
+        return Failure(sorted.error());
+    const bool checkpoints = changes(scenario, Change::Kind::Checkpoint);
+    if (checkpoints) // who has a deep step tells
+        std::ranges::stable_partition(
+            *sorted, [](const RecordedRun& run) { return static_cast<bool>(usableDeepStep(*run.trace)); });
+    const auto sizes = sizesOf(*sorted, measure, asked);
+    if (!sizes)
+        return Failure(sizes.error());
+    const auto rewrites = rewritesOf(sorted->front(), scenario);
+    if (!rewrites)
+        return Failure(rewrites.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, *rewrites, progress);
+    if (!came)
+        return Failure(came.error());
+    takeReplay(prediction, *came);
+    prediction.run = std::make_shared<ProgramRun>(
+        rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely)));
+    prediction.recording = static_cast<std::size_t>(
+        std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
+    if (prediction.recording != 0)
+        prediction.outOfMemoryEvent.reset();
+    if (sizes->differs && !scenario.firstLook)
+        if (const auto widened = widenByNext(*sorted, scenario, measure, asked, prediction, progress);
+            !widened)
+            return Failure(widened.error());
+    prediction.evidence = sizes->evidence;
+    prediction.unknownBytes = sizes->unknownBytes;
+    prediction.uses = sizes->uses;
+    if (scenario.firstLook)
+        return prediction;
+    if (sizes->evidence == WhatIfEvidence::Recordings)
+        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked));
+    else
+        weighRoles(prediction, scenario, *sizes);
+    weighRewrites(prediction, scenario, *rewrites);
+    if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
+        prediction.reason.why = say("%1; a program that pads to a multiple of %2, as all recordings have it, "
+                                    "needs more",
+            prediction.reason.why, asCount(padding));
+    return prediction;
+}
+
+/// Whether the scenario leaves the allocator and its device as they were recorded.
+bool leavesAllocator(const ReplayReport& report, const Scenario& scenario)
+{
+    if (scenario.capacityBytes && scenario.capacityBytes != report.capacityBytes)
+        return false;
+    if (!scenario.settings)
+        return true;
+    const auto asked = AllocatorSettings::parse(*scenario.settings, report.version);
+    const auto recorded = AllocatorSettings::parse(report.settingsText, report.version);
+    return asked && recorded && *asked == *recorded;
+}
+
+/// The program does as it did in that run, but for its checkpoints and its optimizer.
+Result<Prediction> predictItself(
+    const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
+{
+    const auto rewrites = rewritesOf(run, scenario);
+    if (!rewrites)
+        return Failure(rewrites.error());
+    if (changes(scenario, Change::Kind::Checkpoint) || savesOnHost(scenario) || rewrites->removed
+        || rewrites->freed || rewrites->spread || rewrites->accumulation || rewrites->optimizer
+        || !rewrites->gradients.empty()) {
+        const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
+        if (!came)
+            return Failure(came.error());
+        takeReplay(prediction, *came);
+        prediction.run = std::make_shared<ProgramRun>(rewrites->of(programRunOf(*run.trace)));
+        weighRewrites(prediction, scenario, *rewrites);
+        return prediction;
+    }
+    const bool unchanged = leavesAllocator(*run.report, scenario);
+    if (unchanged && run.report->exact()) { // that check was the replay
+        if (const auto& refused = run.trace->outOfMemories(); !refused.empty()) {
+            prediction.runsOutOfMemory = true;
+            prediction.outOfMemoryEvent = refused[0];
+        }
+        prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
+        prediction.exact = true;
+        return prediction;
+    }
+    const auto came = RunReplay(run, scenario, progress).ofItself();
+    if (!came)
+        return Failure(came.error());
+    takeReplay(prediction, *came);
+    if (unchanged && !run.report->exact())
+        prediction.reason = anEstimate(run.report->reason());
+    return prediction;
+}
+
+/// Refused: what runs alone tell, the program's or its calls'.
+Result<void> toldByRecordings(const Recording& recording, const Scenario& scenario)
+{
+    const auto told = std::ranges::find_if(scenario.changes, &Change::isToldByRunningAlone);
+    if (told == scenario.changes.end())
+        return {};
+    const bool isCpp = isCppProgram(recording);
+    const bool isByCalls = isCpp || std::ranges::any_of(scenario.changes, &Change::isToldByCallsAlone);
+    const Hint hint = hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation);
+    const auto refuse = [](Sentence what, Hint toDo) {
+        return fail(Error::Kind::Refused, std::move(what), std::move(toDo));
+    };
+    if (changes(scenario, Change::Kind::Type)) // calls of C++ tell of no modules, whose inputs are cast
+        return refuse(say("no recording tells what a program computes in another type"),
+            isCpp ? hintToWriteByHand() : hint);
+    if (changes(scenario, Change::Kind::Autocast))
+        return refuse(
+            say("no recording tells which tensors autocast makes smaller, and which copies it keeps"), hint);
+    if (changes(scenario, Change::Kind::Attention))
+        return refuse(
+            say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
+            hint);
+    return refuse(say("no recording tells what a loss asks for in chunks"), hintFor(Lacks::Calls));
+}
+
+Result<Prediction> answerOf(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    if (const auto told = toldByRecordings(runs.front().trace->recording(), scenario); !told)
+        return Failure(told.error());
+    if (const auto together = goTogether(scenario); !together) // whatever sizes are known
+        return Failure(together.error());
+    const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
+    Prediction prediction;
+    prediction.recorded = recordedPeaks(runs.front());
+    if (isOfSequences) {
+        if (!runs.front().sequenceLength)
+            return unknownLength(1, runs.size());
+        const auto length = sequenceAfter(scenario.changes, *runs.front().sequenceLength);
+        if (!length)
+            return Failure(length.error());
+        prediction.sequenceBefore = runs.front().sequenceLength;
+        prediction.sequenceAfter = *length;
+    }
+    if (changes(scenario, Change::Kind::Batch)) {
+        if (!runs.front().batchItems)
+            return unknownBatch(1, runs.size());
+        const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
+        if (!items)
+            return Failure(items.error());
+        prediction.batchBefore = runs.front().batchItems;
+        prediction.batchAfter = *items;
+    }
+    const Measure measure = isOfSequences ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
+    const auto asked = isOfSequences ? prediction.sequenceAfter : prediction.batchAfter;
+    const auto weighed = [&](Result<Prediction> answer, std::span<const RecordedRun> by) {
+        const auto& capacity = scenario.capacityBytes;
+        if (answer)
+            weighTold(*answer, by, capacity ? capacity : by.front().report->capacityBytes);
+        return answer;
+    };
+    if (!asked)
+        return weighed(predictItself(runs.front(), scenario, prediction, progress), std::span(runs).first(1));
+    // A recording of what is asked for tells it.
+    const auto same
+        = std::ranges::find_if(runs, [&](const RecordedRun& run) { return run.*measure == asked; });
+    if (same == runs.end())
+        return weighed(predictSized(runs, scenario, measure, *asked, prediction, progress), runs);
+    auto itself = weighed(predictItself(*same, scenario, prediction, progress), std::span(&*same, 1));
+    if (itself && same != runs.begin()) {
+        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
+        itself->outOfMemoryEvent.reset();
+        itself->recording = static_cast<std::size_t>(same - runs.begin());
+    }
+    return itself;
+}
+
+/// What is certain of what a program needs that was refused a request: what it had then, once the allocator
+/// had given back what it could, and that. None was refused one.
+std::optional<std::int64_t> leastBytesOf(
+    const DeviceTrace& trace, const Scenario& scenario, const PeakFigures& least)
+{
+    if (trace.outOfMemories().empty())
+        return trace.totals().requestedPeakEvent < 0 ? std::optional(least.reservedBytesPeak) : std::nullopt;
+    std::int64_t bytes = least.requestedBytesPeak;
+    StateAt stateAt = walkingStateAt(trace);
+    if (scenario.changes.empty())
+        for (const std::uint32_t event : trace.outOfMemories())
+            bytes = std::max(bytes,
+                wrapAdd(scenario.settings // which may leave less between blocks
+                        ? wrapSub(stateAt.requestedBytes(event), stateAt.pendingBytes(event))
+                        : stateAt.reservedBytes(event),
+                    trace.events().bytes[event]));
+    return bytes;
+}
+
+/// What changes of the batch, or of sequences, lead to, one after the other.
+Result<std::int64_t> sizeAfter(const std::vector<Change>& changes, Change::Kind kind, std::int64_t before)
+{
+    const bool isBatch = kind == Change::Kind::Batch;
+    std::int64_t numerator = before, denominator = 1;
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
+    for (const Change& change : changes) {
+        if (change.kind != kind)
+            continue;
+        if (!change.relative) {
+            numerator = change.numerator;
+            denominator = 1;
+            continue;
+        }
+        const std::int64_t above = std::gcd(numerator, change.denominator);
+        const std::int64_t below = std::gcd(change.numerator, denominator);
+        const std::int64_t more = (numerator / above) * (change.numerator / below);
+        const std::int64_t parts = (denominator / below) * (change.denominator / above);
+        if (more > kMost || parts > kMost)
+            return fail(Error::Kind::Usage,
+                isBatch ? say("that batch is beyond all measure")
+                        : say("sequences so long are beyond all measure"));
+        numerator = more;
+        denominator = parts;
+    }
+    if (numerator % denominator != 0)
+        return fail(Error::Kind::Usage,
+            isBatch
+                ? say("a batch of %1 items cannot be changed so: the items are not whole", asCount(before))
+                : say("a length of %1 cannot be changed so: it would not be whole", asCount(before)));
+    return numerator / denominator;
+}
+
+} // namespace
+
+Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+{
+    return sizeAfter(changes, Change::Kind::Batch, items);
+}
+
+Result<std::int64_t> sequenceAfter(const std::vector<Change>& changes, std::int64_t length)
+{
+    return sizeAfter(changes, Change::Kind::Sequence, length);
+}
+
+Result<Prediction> predict(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    auto prediction = answerOf(runs, scenario, progress);
+    if (prediction)
+        prediction->atLeastBytes
+            = leastBytesOf(*runs[prediction->recording].trace, scenario, prediction->least);
+    if (prediction && prediction->atLeastBytes) {
+        prediction->endsRefused = !runs[prediction->recording].trace->outOfMemories().empty();
+        prediction->atLeastBecause = prediction->endsRefused
+            ? say("a request was refused, and what the program asks for once it is served is not known")
+            : say("nothing recorded is above what was there when the recording began, and what came before "
+                  "that "
+                  "is not known");
+        if (!scenario.changes.empty()) {
+            prediction->predicted.reset();
+            prediction->exact = false;
+            prediction->reason = say("as far as the recording goes: %1", prediction->atLeastBecause);
+        }
+    }
+    if (prediction && scenario.firstLook) {
+        prediction->exact = false;
+        prediction->reason = say("a first look: between what it lies is left out");
+    }
+    return prediction;
+}
+
+} // namespace strata::model

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/ids.h"
+#include "model/base/result.h"
+#include "model/whatif/ask/scenario.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace strata::model {
+
+/// What a program without some of its lines does not ask for (Change::Kind::Remove). The rest of it is taken
+/// to ask for the same.
+struct RemovedBlocks {
+    std::vector<std::uint32_t> rows; ///< of blocks that were born in the trace
+    /// Likewise, but nothing tells: without a stack; of a library, which asks for it where it is needed
+    /// first; or of a backward, and as large as one that a forward made there.
+    std::vector<std::uint32_t> doubtful;
+    bool mayBeOfBackward = false; ///< some of these are of a backward
+    std::vector<EventIndex> refused; ///< requests that are not made, ascending
+    std::int64_t bytes = 0; ///< of `rows`, all that were asked for
+    /// Of blocks older than the trace, which stand as they were recorded though they may be of those lines.
+    std::int64_t olderBytes = 0;
+    std::int64_t unknownBytes = 0; ///< that, and the most that doubtful ones had at a time
+
+    /// All such changes of a scenario. Fails as blocksOfSite(). O(events + blocks + frames).
+    [[nodiscard]] static Result<RemovedBlocks> of(const RecordedRun& run, const std::vector<Change>& changes);
+};
+
+} // namespace strata::model

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/plan/advice.h"
+
+#include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/plan/alternatives.h"
+#include "model/whatif/run/run_replay.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kShortTrace = 20'000, kLongestTrace = 1'000'000; // events
+constexpr double kNearlyFull = 0.9; // of the capacity
+constexpr std::int64_t kLeastSaved = 50; // a part of what is reserved
+
+/// What it asks of those who do it: nothing but a variable, a line that leaks, a line elsewhere, a few lines,
+/// steps that wait for the host, another training.
+enum class Effort : std::uint8_t { Settings, Leak, Line, Program, Host, Training };
+constexpr std::size_t kEfforts = 6;
+
+Effort effortOf(const Scenario& scenario)
+{
+    if (scenario.changes.empty())
+        return Effort::Settings;
+    const Change::Kind kind = scenario.changes.front().kind;
+    if (kind == Change::Kind::Remove)
+        return Effort::Leak;
+    if (kind == Change::Kind::ZeroGrad)
+        return Effort::Line;
+    if (kind == Change::Kind::Offload)
+        return Effort::Host;
+    return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer
+        ? Effort::Training
+        : Effort::Program;
+}
+
+bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes)
+{
+    return capacityBytes
+        && static_cast<double>(reservedBytes) >= kNearlyFull * static_cast<double>(*capacityBytes);
+}
+
+/// Nobody trains with a smaller batch, another optimizer, or one on the host, who need not.
+bool needsRoom(const RecordedRun& run, std::int64_t reservedBytes)
+{
+    const EventColumns& events = run.trace->events();
+    bool ranOut = false;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(run.trace->eventCount()) && !ranOut; ++row)
+        ranOut = events.action[row] == Action::Oom;
+    return ranOut || isNearlyFull(reservedBytes, run.report->capacityBytes);
+}
+
+} // namespace
+
+std::vector<std::string> Advice::words() const
+{
+    std::vector<std::string> words;
+    for (const Change& change : scenario.changes) {
+        words.emplace_back("--change");
+        words.push_back(change.text);
+    }
+    if (scenario.settings) {
+        words.emplace_back("--set");
+        words.push_back(*scenario.settings);
+    }
+    if (prediction.batchBefore) {
+        words.emplace_back("--batch-of");
+        words.push_back(std::to_string(*prediction.batchBefore));
+    }
+    return words;
+}
+
+Sentence Advice::sentence() const
+{
+    const std::string change = scenario.changes.empty() ? "PYTORCH_CUDA_ALLOC_CONF=" + *scenario.settings
+                                                        : scenario.changes.front().text;
+    const std::int64_t recorded = prediction.recorded.reservedBytesPeak;
+    if (!prediction.predicted)
+        return say("with %1 it would reserve %2 at most instead of %3", verbatim(change),
+            asBytes(prediction.most.reservedBytesPeak), asBytes(recorded));
+    return say("with %1 it would reserve about %2 instead of %3", verbatim(change),
+        asBytes(prediction.predicted->reservedBytesPeak), asBytes(recorded));
+}
+
+bool isWorthAdvice(
+    std::int64_t events, std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes, bool ranOut)
+{
+    const bool needsRoom = ranOut || isNearlyFull(reservedBytes, capacityBytes);
+    return events > 0 && events <= (needsRoom ? kLongestTrace : kShortTrace);
+}
+
+Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& progress)
+{
+    RecordedRun ordered = run;
+    if (!ordered.order) {
+        const auto order = addressOrderOf(run, progress);
+        if (!order && order.error().kind == Error::Kind::Cancelled)
+            return Failure(order.error());
+        if (!order)
+            return std::vector<Advice>{};
+        ordered.order = *order;
+    }
+    const std::int64_t recorded = standsBytesPeak(ordered.trace->recording(), recordedPeaks(ordered));
+    std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
+    const bool isTight = needsRoom(ordered, recorded);
+    std::vector<Scenario> all = alternativesTo(ordered);
+    if (ordered.steps != nullptr)
+        if (auto change = withoutLeak(ordered))
+            all.push_back({ .changes = { std::move(*change) }, .settings = {}, .capacityBytes = {} });
+    for (Scenario& scenario : all) {
+        if (effortOf(scenario) >= Effort::Host && !isTight)
+            continue;
+        scenario.firstLook = true;
+        const auto look = predict({ ordered }, scenario, progress);
+        if (!look && look.error().kind == Error::Kind::Cancelled)
+            return Failure(look.error());
+        if (!look || look->runsOutOfMemory)
+            continue;
+        auto& of = best[static_cast<std::size_t>(effortOf(scenario))];
+        if (!of || look->neededBytes() < of->first)
+            of = { look->neededBytes(), std::move(scenario) };
+    }
+    std::vector<Advice> advice;
+    for (auto& of : best) {
+        if (!of || of->first > recorded - recorded / kLeastSaved)
+            continue;
+        Advice one;
+        one.scenario = std::move(of->second);
+        one.scenario.firstLook = false;
+        auto prediction = predict({ ordered }, one.scenario, progress);
+        if (!prediction && prediction.error().kind == Error::Kind::Cancelled)
+            return Failure(prediction.error());
+        if (!prediction)
+            continue;
+        one.savedBytes = recorded - prediction->neededBytes();
+        one.prediction = std::move(*prediction);
+        if (one.savedBytes >= recorded / kLeastSaved)
+            advice.push_back(std::move(one));
+    }
+    return advice;
+}
+
+} // namespace strata::model

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/whatif/answer/predict.h"
+#include "model/whatif/plan/checkpoint_plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// What a run needs with some changes more.
+struct FitOption {
+    std::vector<Change> changes; ///< beside those of the scenario
+    std::optional<std::string> settings; ///< of the allocator, where they are others
+    std::optional<CheckpointPlan> checkpoints; ///< that chose the last of `changes`
+    double share = 0; ///< of the forward of a step, that is computed again
+    std::optional<Prediction> prediction; ///< none: nothing tells
+    /// That is supported: there is a point, or the runs of the bounds fit, too.
+    bool fits = false;
+    bool fitsLikely = false; ///< the likeliest run does; where there are bounds alone that is no evidence
+    /// The batch is as large as any that was looked at, with so many items: a larger one may fit, too.
+    std::optional<std::int64_t> mostItemsTried;
+    std::int64_t neededBytes = 0; ///< reserved where there is no end of memory
+
+    [[nodiscard]] Scenario with(Scenario scenario) const; ///< the scenario and these
+};
+
+/// What makes a run fit a device.
+struct FitPlan {
+    std::int64_t capacityBytes = 0;
+    std::vector<FitOption> options; ///< as asked for, one at least
+    std::size_t chosen = 0;
+
+    [[nodiscard]] bool met() const { return options[chosen].fits; }
+    /// Not met, as far as what is known goes; but if sizes are as is likeliest.
+    [[nodiscard]] bool likelyMet() const { return !met() && options[chosen].fitsLikely; }
+};
+
+/// What fits runs without a refused request on a device with the capacity, and on one with the capacity
+/// divided by this: predictions are off by as much, and where an allocator runs out, gives back what it
+/// caches and goes on, which is no refusal, it may get on with less and not with more.
+inline constexpr double kFitMargin = 1.02;
+
+/// Times as many items as were recorded, up to which batches are looked at: what does not grow with its batch
+/// would fit with any.
+inline constexpr std::int64_t kMostTimesItems = 65'536;
+/// More than any card has, and little enough that sums of sizes are sums.
+inline constexpr std::int64_t kMostCapacityBytes = std::int64_t{ 1 } << 44;
+
+/// The largest batch that fits the device of the scenario, or of the recording: without more changes, and,
+/// where a deep step tells of modules, with checkpoints around the likeliest ones. More items are taken to
+/// need more, so that a smaller batch than what is found may not fit near the end of memory; the chosen one
+/// has the most items of those that fit. Where that has bounds alone of which a run does not fit, the largest
+/// is looked for, too, of which all runs do. At most kMostTimesItems times the recorded items are looked at.
+/// An option that does not fit even with one item has that one. Fails as predict() of a batch, with Usage
+/// where no capacity is known, and with Refused where a request was refused as it was recorded: nothing tells
+/// what the program needs. Two first looks for each batch that is tried, about thirty.
+[[nodiscard]] Result<FitPlan> planLargestBatch(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+/// What makes it fit at the least cost: one option for each of nothing, other settings of the allocator (no
+/// time is lost), the fused form of the recorded optimizer (none either), both, checkpoints on top of what
+/// saved so far (the least recompute), and a smaller batch on top of all, which changes the training. The
+/// chosen one is the first that fits, or the first that likely does, or where none does the one that needs
+/// least. What is refused is left out. Fails as planLargestBatch().
+[[nodiscard]] Result<FitPlan> planCheapest(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+} // namespace strata::model

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/run/run_replay.h"
+
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kUnlimited = std::int64_t{ 1 } << 60;
+
+/// The report on a recording, as one on a run that was made from it.
+ReplayReport reportOn(const RebuiltRun& run, const ReplayReport& recorded)
+{
+    ReplayReport report = recorded;
+    for (EventIndex& event : report.check.emptyCaches)
+        event = run.placeOf(event);
+    for (PoolEnd& end : report.check.poolEnds)
+        end.event = run.placeOf(end.event);
+    report.check.rounding = {};
+    report.check.rounding.born.extendTo(run.trace().blocks().bornCount(), BlockColumns::kRoundingUnknown);
+    report.check.rounding.older.extendTo(run.trace().blocks().olderCount(), BlockColumns::kRoundingUnknown);
+    return report;
+}
+
+} // namespace
+
+PeakFigures recordedPeaks(const RecordedRun& recorded)
+{
+    if (recorded.peaks)
+        return *recorded.peaks;
+    const ReplayFigures figures = recordedFigures(*recorded.trace, recorded.report->check.rounding);
+    return { requestedPeak(*recorded.trace, programRunOf(*recorded.trace)), figures.allocatedBytesPeak,
+        figures.reservedBytesPeak };
+}
+
+Result<ReplayedRun> RunReplay::ofItself()
+{
+    m_order.reset();
+    return answer(*m_recorded.trace, *m_recorded.report,
+        requestedPeak(*m_recorded.trace, programRunOf(*m_recorded.trace)));
+}
+
+Result<ReplayedRun> RunReplay::of(const ProgramRun& run)
+{
+    if (const auto found = findOrder(); !found)
+        return Failure(found.error());
+    const auto rebuilt = RebuiltRun::of(*m_recorded.trace, run, m_progress);
+    if (!rebuilt)
+        return Failure(rebuilt.error());
+    auto came = answer(
+        rebuilt->trace(), reportOn(*rebuilt, *m_recorded.report), requestedPeak(*m_recorded.trace, run));
+    if (came && came->outOfMemoryEvent)
+        came->outOfMemoryEvent = rebuilt->recordedAt(*came->outOfMemoryEvent);
+    return came;
+}
+
+Result<ToldRun> RunReplay::tell(const ProgramRun* run)
+{
+    ToldRun told;
+    if (run != nullptr) {
+        if (const auto found = findOrder(); !found)
+            return Failure(found.error());
+        auto rebuilt = RebuiltRun::of(*m_recorded.trace, *run, m_progress);
+        if (!rebuilt)
+            return Failure(rebuilt.error());
+        told.rebuilt = std::move(*rebuilt);
+    } else {
+        m_order.reset();
+    }
+    const DeviceTrace& trace = told.rebuilt ? told.rebuilt->trace() : *m_recorded.trace;
+    const ReplayReport report
+        = told.rebuilt ? reportOn(*told.rebuilt, *m_recorded.report) : *m_recorded.report;
+    WhatIfAsked asked;
+    asked.settings = m_scenario.settings.value_or(report.settingsText);
+    asked.capacityBytes = m_scenario.capacityBytes;
+    asked.orderThatFits = m_order;
+    asked.ranges = false;
+    asked.told = &told.events;
+    auto answered = answerWhatIf(trace, report, asked, m_progress);
+    if (answered && answered->replayed.firstNewOomEvent) { // where the program ends
+        asked.until = answered->replayed.firstNewOomEvent;
+        told.events = {};
+        answered = answerWhatIf(trace, report, asked, m_progress);
+    }
+    if (!answered)
+        return Failure(answered.error());
+    return told;
+}
+
+Result<AddressPolicy> addressOrderOf(const RecordedRun& recorded, const Progress& progress)
+{
+    WhatIfAsked asked;
+    asked.settings = recorded.report->settingsText;
+    asked.ranges = false;
+    const auto itself = answerWhatIf(*recorded.trace, *recorded.report, asked, progress);
+    if (!itself)
+        return Failure(itself.error());
+    return itself->orderThatFits.value_or(AddressPolicy{});
+}
+
+Result<void> RunReplay::findOrder()
+{
+    if (m_order)
+        return {};
+    m_order = m_recorded.order;
+    if (m_order)
+        return {};
+    const auto found = addressOrderOf(m_recorded, m_progress);
+    if (!found)
+        return Failure(found.error());
+    m_order = *found;
+    return {};
+}
+
+Result<ReplayedRun> RunReplay::answer(
+    const DeviceTrace& trace, const ReplayReport& report, std::int64_t requestedBytesPeak)
+{
+    WhatIfAsked asked;
+    asked.settings = m_scenario.settings.value_or(report.settingsText);
+    asked.capacityBytes = m_scenario.capacityBytes;
+    asked.orderThatFits = m_order;
+    asked.figuresAlone = m_scenario.firstLook;
+    auto answered = answerWhatIf(trace, report, asked, m_progress);
+    if (!answered)
+        return Failure(answered.error());
+    ReplayedRun came;
+    // How large a request that was refused would be in another program, nothing tells.
+    came.outOfMemoryEvent
+        = m_scenario.changes.empty() ? answered->replayed.firstOomEvent : answered->replayed.firstNewOomEvent;
+    if (came.outOfMemoryEvent) { // what it would take to go on
+        asked.capacityBytes.reset(); // a smaller card has fewer addresses, too
+        asked.availableBytes = kUnlimited;
+        answered = answerWhatIf(trace, report, asked, m_progress);
+        if (!answered)
+            return Failure(answered.error());
+    }
+    came.likely
+        = { requestedBytesPeak, answered->replayed.allocatedBytesPeak, answered->replayed.reservedBytesPeak };
+    came.least
+        = { requestedBytesPeak, answered->allocatedPeakRange.first, answered->reservedPeakRange.first };
+    came.most
+        = { requestedBytesPeak, answered->allocatedPeakRange.second, answered->reservedPeakRange.second };
+    came.exact = answered->exact;
+    came.reason = answered->reason;
+    return came;
+}
+
+} // namespace strata::model

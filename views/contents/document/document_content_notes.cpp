@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Edit > Add a Note, Name This Range, Save This Filter.
+#include "views/contents/document/document_content.h"
+
+#include "model/session/filter_text.h"
+#include "model/session/user_file.h"
+#include "views/contents/details/details_panel.h"
+#include "views/contents/document/document_view.h"
+#include "views/contents/document/note_dialog.h"
+#include "views/pages/parts/document_texts.h"
+#include "views/pages/parts/filter_text.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QPointer>
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+model::UserItem newItem(model::UserItem::Kind kind, int device)
+{
+    model::UserItem item;
+    item.kind = kind;
+    item.key = model::newUserKey();
+    item.changedNs = QDateTime::currentMSecsSinceEpoch() * 1'000'000;
+    item.device = device;
+    return item;
+}
+
+/// The thing that was clicked last, if a note can be about it: where it begins.
+struct Clicked {
+    model::EventIndex event;
+    std::uint64_t address = 0;
+};
+
+std::optional<Clicked> clickedThing(const DeviceData& device, const Focus& focus)
+{
+    if (focus.kind == Focus::Kind::Event)
+        return Clicked{ focus.event };
+    if (focus.kind == Focus::Kind::Block && device.trace->blocks().contains(focus.block))
+        return Clicked{ device.trace->blocks().birth(focus.block),
+            device.trace->blocks().address[focus.block] };
+    return std::nullopt;
+}
+
+/// Adds the item with the text that is entered, if the document is still there then.
+std::function<void(const QString&)> adder(Document* document, model::UserItem item)
+{
+    return [item = std::move(item), document = QPointer(document)](const QString& text) {
+        if (!document)
+            return;
+        model::UserData user = document->viewState().user();
+        model::UserItem named = item;
+        named.text = text.toStdString();
+        user.set(std::move(named));
+        document->viewState().setUser(std::move(user));
+    };
+}
+
+} // namespace
+
+void DocumentContent::serveNotes()
+{
+    const Actions& a = m_context.actions;
+    serve(
+        a.addNote, [this] { addNote(); }, [this] { return device() != nullptr; });
+    serve(
+        a.nameRange, [this] { nameRange(); },
+        [this] { return device() && state().selection() && !state().selection()->isInstant(); });
+    serve(
+        a.saveFilter, [this] { saveFilter(); }, [this] { return device() && !state().filter().empty(); });
+}
+
+void DocumentContent::addNote()
+{
+    const auto now = device();
+    const auto& selection = state().selection();
+    model::UserItem item = newItem(model::UserItem::Kind::Note, now->trace->device());
+    QString where;
+    const std::optional<Clicked> clicked = clickedThing(*now, view().details().focusShown());
+    if (clicked && clicked->address != 0) {
+        item.first = item.last = clicked->event;
+        item.address = clicked->address;
+        where = tr("The note is on the block at %1, from %2.")
+                    .arg(text::address(item.address), text::instant(*now, item.first));
+    } else if (clicked || (selection && selection->isInstant())) {
+        item.first = item.last = clicked ? clicked->event : selection->first;
+        where = tr("The note is on %1.").arg(text::instant(*now, item.first));
+    } else if (selection) {
+        item.first = selection->first;
+        item.last = selection->last;
+        where = tr("The note is on events %1 to %2.").arg(text::count(item.first), text::count(item.last));
+    } else {
+        item.first = item.last = now->summary->peak.event;
+        where
+            = tr("Nothing is selected, so the note is on the peak, %1.").arg(text::instant(*now, item.first));
+    }
+    askForText(*window(), tr("Add a note"), where, {}, adder(&document(), std::move(item)));
+}
+
+void DocumentContent::nameRange()
+{
+    const auto now = device();
+    const EventRange range = *state().selection();
+    model::UserItem item = newItem(model::UserItem::Kind::Range, now->trace->device());
+    item.first = range.first;
+    item.last = range.last;
+    askForText(*window(), tr("Name this range"),
+        tr("A name for events %1 to %2, under which the range can be selected again.")
+            .arg(text::count(range.first), text::count(range.last)),
+        {}, adder(&document(), std::move(item)));
+}
+
+void DocumentContent::saveFilter()
+{
+    const model::Recording& recording = document().session()->recording();
+    const model::BlockFilter filter = state().filter();
+    model::UserItem item = newItem(model::UserItem::Kind::Filter, state().device());
+    item.conditions = model::filterText(recording, filter);
+    QStringList chips;
+    for (const FilterChip& chip : filterChips(filter, recording))
+        chips.append(chip.text);
+    const QString conditions = chips.join(QStringLiteral(", "));
+    askForText(*window(), tr("Save this filter"), tr("A name for the filter \"%1\".").arg(conditions),
+        conditions, adder(&document(), std::move(item)));
+}
+
+void DocumentContent::showKept(const QString& file)
+{
+    const auto isKeeper
+        = [&](const DocumentPane* pane) { return QFileInfo(file) == QFileInfo(pane->document().path()); };
+    if (std::ranges::any_of(m_panes, isKeeper)) {
+        Q_EMIT flash(tr("kept in this file"));
+        return;
+    }
+    const QString folder = text::homeShort(QFileInfo(file).absolutePath());
+    Q_EMIT flash(tr("kept in %1, since this file is not changed; strata convert makes a session that "
+                    "holds its notes itself")
+                     .arg(folder));
+}
+
+} // namespace strata::views

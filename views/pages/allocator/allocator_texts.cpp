@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/allocator/allocator_texts.h"
+
+#include "views/models/document/document.h"
+#include "views/style/rich_text.h"
+#include "views/style/texts.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <array>
+
+namespace strata::views {
+
+namespace {
+
+struct AllocatorTexts {
+    Q_DECLARE_TR_FUNCTIONS(AllocatorTexts)
+};
+
+QString strongBytes(std::int64_t bytes)
+{
+    return text::strong(text::bytes(bytes));
+}
+
+QString moment(const MapPicture& picture)
+{
+    const model::EventIndex event = picture.map.event;
+    const DeviceData& device = *picture.device;
+    if (device.trace->eventCount() == 0)
+        return AllocatorTexts::tr("At the end,");
+    if (event < 0)
+        return AllocatorTexts::tr("Before the first event,");
+    return AllocatorTexts::tr("After %1,")
+        .arg(text::link(text::instant(device.timeline->clock(), event), event));
+}
+
+QString segments(const MapPicture& picture)
+{
+    return text::counted(
+        std::ssize(picture.rows), AllocatorTexts::tr("1 segment"), AllocatorTexts::tr("%1 segments"));
+}
+
+/// "31 calls of empty_cache()".
+QString causeText(const model::Thrash::CauseBytes& of)
+{
+    switch (of.cause) {
+    case model::Thrash::Cause::EmptyCache:
+        return text::counted(of.calls, AllocatorTexts::tr("a call of empty_cache()"),
+            AllocatorTexts::tr("%1 calls of empty_cache()"));
+    case model::Thrash::Cause::Retry:
+        return text::counted(of.calls, AllocatorTexts::tr("a request that did not fit"),
+            AllocatorTexts::tr("%1 requests that did not fit"));
+    case model::Thrash::Cause::GarbageCollection:
+        return text::counted(of.calls, AllocatorTexts::tr("garbage collection"),
+            AllocatorTexts::tr("garbage collection, %1 times"));
+    }
+    return {};
+}
+
+QStringList pendingText(const model::Fragmentation& of)
+{
+    if (of.pendingBytes <= 0)
+        return {};
+    return { AllocatorTexts::tr("%1 more were freed, but wait for another stream.")
+                 .arg(strongBytes(of.pendingBytes)) };
+}
+
+/// An out-of-memory comes first.
+QStringList refusedText(const MapPicture& picture)
+{
+    if (!picture.refused)
+        return {};
+    const auto& replay = picture.device->replay;
+    const model::OomVerdict* const verdict = replay ? replay->verdict.get() : nullptr;
+    const QString what = text::strong(
+        AllocatorTexts::tr("A request for %1 failed here.").arg(text::bytes(picture.refused->bytes)));
+    if (verdict == nullptr || verdict->event != picture.map.event)
+        return { what };
+    QString why = text::said(model::verdictSentence(*verdict));
+    if (!why.isEmpty())
+        why[0] = why[0].toUpper();
+    return { what, AllocatorTexts::tr("%1.").arg(why.toHtmlEscaped()) };
+}
+
+} // namespace
+
+QString allocatorVerdict(const MapPicture& picture)
+{
+    const model::Fragmentation& of = picture.fragmentation;
+    QStringList all = refusedText(picture);
+    if (of.freeBytes > 0)
+        all << AllocatorTexts::tr("%1 %2 are reserved in %3, %4 of it free; the largest free block is %5.")
+                   .arg(moment(picture), strongBytes(of.reservedBytes), segments(picture),
+                       strongBytes(of.freeBytes), strongBytes(of.largestFreeBytes));
+    else
+        all << AllocatorTexts::tr("%1 %2 are reserved in %3, all of it in use.")
+                   .arg(moment(picture), strongBytes(of.reservedBytes), segments(picture));
+    all += pendingText(of);
+    if (!picture.map.exact)
+        all << AllocatorTexts::tr("Sizes of blocks are at least these, what is free at most.");
+    return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+QString allocatorFooter(const MapPicture& picture)
+{
+    std::int64_t blocks = 0;
+    for (const model::MapBlock& block : picture.map.blocks)
+        blocks += block.isFree() ? 0 : 1;
+    const QString counted = segments(picture) + QStringLiteral(", ")
+        + text::counted(blocks, AllocatorTexts::tr("1 block in use"), AllocatorTexts::tr("%1 blocks in use"));
+    if (picture.map.exact)
+        return counted + AllocatorTexts::tr("; every size is exact");
+    const auto& replay = picture.device->replay;
+    if (!replay)
+        return counted;
+    const QString why = replay->report ? text::said(replay->report->reason()) : text::said(replay->refusal);
+    return AllocatorTexts::tr("%1; not exact: %2").arg(counted, why.toHtmlEscaped());
+}
+
+QString fragmentationVerdict(const MapPicture& picture)
+{
+    const model::Fragmentation& of = picture.fragmentation;
+    QStringList all = refusedText(picture);
+    if (of.freeBytes <= 0) {
+        all << AllocatorTexts::tr("%1 all of the %2 that are reserved is in use.")
+                   .arg(moment(picture), strongBytes(of.reservedBytes));
+    } else {
+        all << AllocatorTexts::tr("%1 %2 of the %3 that are reserved are free (%4).")
+                   .arg(moment(picture), strongBytes(of.freeBytes), strongBytes(of.reservedBytes),
+                       text::share(of.freeBytes, of.reservedBytes).toHtmlEscaped());
+        if (of.pinnedFreeBytes() > 0)
+            all << AllocatorTexts::tr("Live blocks pin %1 of it in %2; the largest free block is %3.")
+                       .arg(strongBytes(of.pinnedFreeBytes()),
+                           text::counted(std::ssize(of.pinned), AllocatorTexts::tr("1 segment"),
+                               AllocatorTexts::tr("%1 segments")),
+                           strongBytes(of.largestFreeBytes));
+        all += pendingText(of);
+        if (of.cachedSegmentsBytes > 0)
+            all << AllocatorTexts::tr("%1 are whole segments, which empty_cache() gives back.")
+                       .arg(strongBytes(of.cachedSegmentsBytes));
+    }
+    const auto& replay = picture.device->replay;
+    if (replay && replay->settings && !replay->settings->empty()) {
+        const model::SettingTried& best = replay->settings->front();
+        if (best.savedBytes > 0 && !best.refusesMore && !best.settings.empty())
+            all << AllocatorTexts::tr("With %1 PyTorch would reserve %2 less at its peak%3.")
+                       .arg(text::strong(text::utf8(best.settings).toHtmlEscaped()),
+                           strongBytes(best.savedBytes),
+                           best.exact ? QString() : AllocatorTexts::tr(" (an estimate)"));
+        else if (best.exact)
+            all << AllocatorTexts::tr("No other setting that was tried reserves less at its peak.");
+        else
+            all << AllocatorTexts::tr("What other settings would reserve cannot be told for sure: %1.")
+                       .arg(text::said(best.reason).toHtmlEscaped());
+    }
+    return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+QString thrashText(const ReplayData& replay)
+{
+    if (!replay.thrash || replay.thrash->givenBackBytes <= 0)
+        return {};
+    const model::Thrash& of = *replay.thrash;
+    QStringList causes;
+    for (const model::Thrash::CauseBytes& cause : of.causes)
+        causes << AllocatorTexts::tr("%1 by %2").arg(text::bytes(cause.bytes), causeText(cause));
+    QString all = (of.cycledBytes > 0
+            ? AllocatorTexts::tr("%1 were given back to the driver and %2 of it taken again: %3.")
+                  .arg(strongBytes(of.givenBackBytes), strongBytes(of.cycledBytes),
+                      causes.join(QStringLiteral(", ")))
+            : AllocatorTexts::tr("%1 were given back to the driver, none of it taken again: %2.")
+                  .arg(strongBytes(of.givenBackBytes), causes.join(QStringLiteral(", "))));
+    if (of.timesAreReal && of.lostNs > 0)
+        all += QLatin1Char(' ')
+            + AllocatorTexts::tr("Requests waited %1 for it.").arg(text::strong(text::duration(of.lostNs)));
+    return text::unbroken(all);
+}
+
+QString replayText(const Document& document, const DeviceData& device)
+{
+    if (!device.replay)
+        return document.replaying()  ? AllocatorTexts::tr("being replayed")
+            : document.isFollowing() ? AllocatorTexts::tr("replayed once the program has ended")
+                                     : AllocatorTexts::tr("the replay was cancelled");
+    if (!device.replay->report)
+        return text::said(device.replay->refusal);
+    return device.replay->exact() ? AllocatorTexts::tr("exact: every event is that of the recording")
+                                  : text::said(device.replay->report->reason());
+}
+
+} // namespace strata::views
