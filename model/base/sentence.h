@@ -74,13 +74,12 @@ struct SentencePiece {
 
 struct SentenceArgument;
 
-/// Complete in files that include model/base/words.h.
-struct MaySay;
+struct MaySay; ///< complete in files that include model/base/words.h
 template <class May>
 concept Says = sizeof(May) > 0;
 
-/// Code decides by codes and figures, never by words: what a sentence says can be had only where it is printed, drawn or
-/// stored. Such a file includes model/base/words.h, and its library links strata_words.
+/// Code decides by codes and figures, never by words. text() and pieces() compile only in files that include
+/// model/base/words.h, in libraries that link strata_words: those that print, draw or store sentences.
 class Sentence {
 public:
     Sentence(); ///< says nothing
@@ -92,7 +91,8 @@ public:
     {
         return wholeText(word);
     }
-    template <Says May = MaySay> [[nodiscard]] std::vector<SentencePiece> pieces(const Wording& word = {}) const
+    template <Says May = MaySay>
+    [[nodiscard]] std::vector<SentencePiece> pieces(const Wording& word = {}) const
     {
         return allPieces(word);
     }

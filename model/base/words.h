@@ -8,7 +8,7 @@
 #include <vector>
 
 #ifndef STRATA_WORDS
-#error "what a sentence says is for code that prints, draws or stores it: link strata_words there, elsewhere go by codes"
+#error "link strata_words to print, draw or store sentences; everything else decides by codes"
 #endif
 
 namespace strata::model {

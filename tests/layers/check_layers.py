@@ -137,8 +137,9 @@ def check_files(root):
         found = {}
         for folder, names in folders.items():
             for name in names if inside(folder.as_posix(), top) else ():
-                if other := found.setdefault(name, folder) != folder and found[name]:
-                    yield f"{other}/{name} and {folder}/{name} have one name: rename one"
+                first = found.setdefault(name, folder)
+                if first != folder:
+                    yield f"{first}/{name} and {folder}/{name} have the same name: rename one"
 
 
 def problems(root):

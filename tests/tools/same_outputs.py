@@ -4,7 +4,7 @@
 their refusals, on every recording that is named; stdout, stderr, exit code and written files are compared to the byte.
 
 usage: same_outputs.py OLD NEW RECORDING... [--only TEXT] [--kept FILE] [--jobs N]
-  OLD, NEW   two programs strata; what the old one printed is kept in --kept, for the next time
+  OLD, NEW   two programs strata, each in a build folder with its libraries; --kept keeps what the old one printed for the next time
   RECORDING  a recording, or a folder of them
 Exit: 0 where all outputs are equal, 1 otherwise.
 """
@@ -82,7 +82,10 @@ def said_by(strata, command, recording):
             if os.path.isfile(path):
                 with open(path, "rb") as file:
                     parts.append(f"{name}: {hashlib.sha256(file.read()).hexdigest()}")
-        said = "\n".join(parts).replace(folder, "FOLDER").replace(os.path.dirname(os.path.realpath(strata)), "BIN")
+        said = "\n".join(parts).replace(folder, "FOLDER")
+        if recording: # which may lie below the folder of the program
+            said = said.replace(recording, "RECORDING")
+        said = said.replace(os.path.dirname(os.path.realpath(strata)), "BIN")
     for pattern, stands in VOLATILE:
         said = pattern.sub(stands, said)
     return said

@@ -100,7 +100,7 @@ TEST(Sentence, TheWordsOfOthersStayAsTheyAre)
     EXPECT_EQ(Sentence().text(word), "");
 }
 
-// Nothing goes by what is said: what decides has a value of its own.
+// Code decides by values. check_words.py proves that it cannot read words either.
 static_assert(!std::equality_comparable<Sentence>);
 
 TEST(Error, PrintsWhereWhatAndWhatToDo)
