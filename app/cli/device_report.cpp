@@ -12,85 +12,10 @@
 
 namespace strata::cli {
 
-namespace {
-
-void writeStream(JsonWriter& json, const model::StreamWork& stream)
+void printSteps(Output& out, const std::vector<model::ProfilerStep>& steps, const model::StepTimes& times,
+    std::int64_t startNs, std::size_t most)
 {
-    json.beginObject()
-        .member("stream", stream.stream)
-        .member("events", stream.events)
-        .member("busy_ns", stream.busyNs)
-        .member("host_wait_ns", stream.hostWaitNs)
-        .member("kernel_wait_ns", stream.kernelWaitNs)
-        .member("other_ns", stream.otherNs)
-        .endObject();
-}
-
-void writeDeviceWork(JsonWriter& json, const model::DeviceWork& device)
-{
-    json.beginObject()
-        .member("device", device.device)
-        .member("span_ns", device.span.ns())
-        .member("busy_ns", device.busyNs)
-        .member("idle_ns", device.idleNs())
-        .member("computation_ns", device.computationNs)
-        .member("communication_ns", device.communicationNs)
-        .member("memory_ns", device.memoryNs)
-        .member("communication_under_computation_ns", device.communicationUnderComputationNs)
-        .member("exposed_communication_ns", device.exposedCommunicationNs())
-        .key("streams")
-        .beginArray();
-    for (const model::StreamWork& stream : device.streams)
-        writeStream(json, stream);
-    json.endArray().endObject();
-}
-
-} // namespace
-
-void writeDevices(JsonWriter& json, const std::vector<model::DeviceWork>& devices)
-{
-    json.beginArray();
-    for (const model::DeviceWork& device : devices)
-        writeDeviceWork(json, device);
-    json.endArray();
-}
-
-void writeSpread(JsonWriter& json, const model::Spread& spread)
-{
-    json.beginObject()
-        .member("least_ns", spread.least)
-        .member("lower_ns", spread.lower)
-        .member("median_ns", spread.median)
-        .member("upper_ns", spread.upper)
-        .member("most_ns", spread.most)
-        .endObject();
-}
-
-void writeSteps(JsonWriter& json, const std::vector<model::ProfilerStep>& steps)
-{
-    const auto times = model::stepTimesOf(steps);
-    json.key("steps").beginArray();
-    for (const model::ProfilerStep& step : steps)
-        json.beginObject()
-            .member("name", step.name)
-            .member("start_ns", step.time.beginNs)
-            .member("duration_ns", step.time.ns())
-            .member("above_median_ns", model::aboveMedianNs(step, *times))
-            .member("gpu_busy_ns", step.deviceBusyNs)
-            .member("compile_ns", step.compileNs)
-            .member("loading_ns", step.loadingNs)
-            .member("communication_tail_ns", step.tailNs)
-            .member("warms_up", step.warmsUp)
-            .member("empty", step.isEmpty)
-            .endObject();
-    json.endArray();
-}
-
-void printSteps(
-    Output& out, const std::vector<model::ProfilerStep>& steps, std::int64_t startNs, std::size_t most)
-{
-    const auto times = model::stepTimesOf(steps);
-    if (!times)
+    if (steps.empty())
         return;
     const bool areLoaded = std::ranges::any_of(steps, [](const auto& step) { return step.loadingNs > 0; });
     const bool areTailed
@@ -98,7 +23,7 @@ void printSteps(
     std::vector<Table::Column> columns{ { "at" }, { "takes" }, { "GPU busy" } };
     if (areLoaded)
         columns.push_back({ "waits for data" });
-    if (times->compiling > 0)
+    if (times.compiling > 0)
         columns.push_back({ "compiles" });
     if (areTailed)
         columns.push_back({ "tail" });
@@ -113,11 +38,11 @@ void printSteps(
             step.deviceBusyNs ? share(*step.deviceBusyNs, step.time.ns()) : std::string("-") };
         if (areLoaded)
             cells.push_back(model::formatDuration(step.loadingNs));
-        if (times->compiling > 0)
+        if (times.compiling > 0)
             cells.push_back(model::formatDuration(step.compileNs));
         if (areTailed)
             cells.push_back(step.tailNs ? model::formatDuration(*step.tailNs) : std::string("-"));
-        const auto more = model::shareAboveMedian(step, *times);
+        const auto more = model::shareAboveMedian(step, times);
         cells.push_back(step.isEmpty ? std::string("empty")
                 : step.warmsUp       ? std::string("warms up")
                 : more               ? fmt::format("{:+.1f} %", 100 * *more)
@@ -127,28 +52,6 @@ void printSteps(
     }
     out.line("\nsteps, in their order");
     table.print(out);
-}
-
-void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& times)
-{
-    json.key("step_times");
-    if (!times) {
-        json.null();
-        return;
-    }
-    json.beginObject().member("warmups", times->warmups).member("warmup_ns", times->warmupNs);
-    json.member("compiling", times->compiling).member("compile_ns", times->compileNs);
-    json.member("steady", times->steady).key("steady_ns");
-    if (times->steady > 0)
-        writeSpread(json, times->steadyNs);
-    else
-        json.null();
-    json.key("communication_tail_ns");
-    if (times->tailed > 0)
-        writeSpread(json, times->tailNs);
-    else
-        json.null();
-    json.endObject();
 }
 
 void printDevices(Output& out, const std::vector<model::DeviceWork>& devices)

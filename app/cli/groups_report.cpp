@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/groups_report.h"
 
+#include "app/cli/answer_json.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/trace/filter/function_names.h"
 #include "model/trace/frames.h"
+#include "model/trace/stack_fields.h"
 
 #include <fmt/format.h>
 
@@ -13,25 +15,14 @@ namespace strata::cli {
 void writeFrames(JsonWriter& json, const model::Recording& recording, model::StackId stack)
 {
     json.beginArray();
-    for (const model::FrameId id : recording.stacks.stack(stack)) {
-        const model::Frame& frame = recording.stacks.frame(id);
-        json.beginObject();
-        json.member("file", recording.strings[frame.file]).member("line", frame.line);
-        json.member("name", recording.strings[frame.function]).endObject();
-    }
+    for (const model::FrameId id : recording.stacks.stack(stack))
+        writeJson(json, model::FrameIn{ &recording, id });
     json.endArray();
 }
 
 void writeSite(JsonWriter& json, const model::Recording& recording, model::StackId site)
 {
-    json.beginObject().key("id");
-    if (site.valid())
-        json.value(site.value);
-    else
-        json.null();
-    json.key("frames");
-    writeFrames(json, recording, site);
-    json.endObject();
+    writeJson(json, model::StackIn{ &recording, site });
 }
 
 std::string frameLine(const model::Recording& recording, model::FrameId id)

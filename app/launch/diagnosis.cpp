@@ -146,6 +146,19 @@ void addRunning(Diagnosis& diagnosis)
 
 } // namespace
 
+std::string_view answerWord(Answer answer)
+{
+    switch (answer) {
+    case Answer::Yes:
+        return "yes";
+    case Answer::Simulated:
+        return "simulated";
+    case Answer::No:
+        break;
+    }
+    return "no";
+}
+
 bool Diagnosis::isOfUse() const
 {
     return std::any_of(abilities.begin(), abilities.end(), [](const Ability& ability) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "app/launch/gpus.h"
+#include "model/base/answer_fields.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::launch {
@@ -22,6 +24,7 @@ struct Ability {
     Answer answer = Answer::No;
     std::string remark; ///< why not, and what to do; of others what is to be known
 };
+[[nodiscard]] std::string_view answerWord(Ability::Answer answer); ///< "yes", "simulated", "no"
 
 /// What this machine, and the PyTorch of one command, allow.
 struct Diagnosis {
@@ -44,3 +47,46 @@ struct Diagnosis {
 [[nodiscard]] Diagnosis diagnose(std::vector<std::string> words);
 
 } // namespace strata::launch
+
+namespace strata::model {
+
+template <> struct Fields<launch::Ability> {
+    static constexpr std::tuple all{
+        field("id", Unit::None,
+            "`dry_run`, `record_python_stacks`, `record_native_stacks`, `kernels`, `driver_readings`, "
+            "`attach` or `inject`",
+            &launch::Ability::id),
+        field("answer", Unit::None, "`yes`, `simulated` (on a simulated GPU only) or `no`",
+            [](const launch::Ability& ability) { return launch::answerWord(ability.answer); }),
+        field("remark", Unit::None, "reason for a `no` and what to do; null: nothing to add",
+            unlessEmpty(&launch::Ability::remark)),
+    };
+};
+
+template <> struct Fields<launch::Diagnosis> {
+    static constexpr std::tuple all{
+        field("schema", Unit::None, "1", [](const launch::Diagnosis&) { return 1; }),
+        field("command", Unit::None, "the command, by its words", &launch::Diagnosis::command),
+        field("program", Unit::None, "path of the program that the command starts; null: not found",
+            unlessEmpty(&launch::Diagnosis::program)),
+        field("python", Unit::None, "path of the Python interpreter; null: none",
+            unlessEmpty(&launch::Diagnosis::python)),
+        field("python_version", Unit::None,
+            "kind and version of Python, such as `CPython 3.11.7`; null: none",
+            unlessEmpty(&launch::Diagnosis::pythonVersion)),
+        field("torch", Unit::None, "version of PyTorch; null: unknown",
+            unlessEmpty(&launch::Diagnosis::torchVersion)),
+        field("torch_folder", Unit::None, "folder of PyTorch; null: none that Strata can record",
+            unlessEmpty(&launch::Diagnosis::torchFolder)),
+        field("hook", Unit::None, "path of the allocator hook for this PyTorch; null: none",
+            unlessEmpty(&launch::Diagnosis::hook)),
+        field("gpus", Unit::None, "names of the GPUs of this machine",
+            within(&launch::Diagnosis::gpus, &launch::Gpus::names)),
+        field("abilities", Unit::None, "each use of Strata, and whether it works here",
+            &launch::Diagnosis::abilities),
+        field(
+            "ok", Unit::None, "true: Strata can record or dry-run the command", &launch::Diagnosis::isOfUse),
+    };
+};
+
+} // namespace strata::model

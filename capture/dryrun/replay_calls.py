@@ -3,7 +3,7 @@
 
 usage: replay_calls.py DOCUMENT
 
-The document is what model/whatif/kinds/calls_again.h writes: operators of PyTorch's by name, each of a list of those that only compute, and
+The document is what model/whatif/calls/calls_again.h writes: operators of PyTorch's by name, each of a list of those that only compute, and
 values. It holds no code, and none is looked up by a name of its: a name becomes torch.ops.aten.NAME.OVERLOAD or nothing. Tensors of the
 device that lived as the step began are made first, in the blocks that they had, by age, amid what the program allocated and freed before it trained; those of the host are empty ones.
 """

@@ -14,15 +14,45 @@ std::int64_t outsideBytesOfProcess()
     return bytes;
 }
 
-std::vector<CardFit> cardFits(std::int64_t neededBytes)
+std::string_view fitWord(Fit fit)
+{
+    switch (fit) {
+    case Fit::Yes:
+        return "yes";
+    case Fit::Tight:
+        return "tight";
+    case Fit::No:
+        return "no";
+    case Fit::NotComparable:
+        return "not_comparable";
+    case Fit::Unknown:
+        return "unknown";
+    }
+    return "";
+}
+
+std::vector<CardFit> cardFits(std::int64_t neededBytes, bool atLeast)
 {
     const std::int64_t outside = outsideBytesOfProcess();
     std::vector<CardFit> fits;
     for (const Card& card : cards()) {
         const std::int64_t margin = wrapSub(card.capacityBytes, neededBytes);
-        fits.push_back({ &card, margin, margin < 0 ? Fit::No : margin < outside ? Fit::Tight : Fit::Yes });
+        fits.push_back({ &card, margin,
+            margin < 0             ? Fit::No
+                : atLeast          ? Fit::Unknown
+                : margin < outside ? Fit::Tight
+                                   : Fit::Yes });
     }
     return fits;
+}
+
+std::vector<CardMargin> cardsWithRoom(std::int64_t neededBytes, bool atLeast, std::int64_t moreThanBytes)
+{
+    std::vector<CardMargin> cards;
+    for (const CardFit& one : cardFits(neededBytes, atLeast))
+        if (one.fit != Fit::No && one.card->capacityBytes > moreThanBytes)
+            cards.push_back({ one.card->name, one.marginBytes, std::string(fitWord(one.fit)) });
+    return cards;
 }
 
 } // namespace strata::model

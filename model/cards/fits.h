@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/cards/catalogue.h"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace strata::model {
@@ -13,7 +17,10 @@ enum class Fit : std::uint8_t {
     Yes,
     Tight, ///< as PyTorch counts it does, but CUDA itself may need what is left
     No,
+    NotComparable, ///< what is known of the program does not hold for the card
+    Unknown, ///< the program may need more than is known of
 };
+[[nodiscard]] std::string_view fitWord(Fit fit); ///< "yes", "tight", "no", "not_comparable", "unknown"
 
 struct CardFit {
     const Card* card = nullptr;
@@ -25,6 +32,40 @@ struct CardFit {
 [[nodiscard]] std::int64_t outsideBytesOfProcess();
 
 /// Every card of the catalogue, in its order, for a program that reserves at most `neededBytes` at a time.
-[[nodiscard]] std::vector<CardFit> cardFits(std::int64_t neededBytes);
+/// With `atLeast` it may need more: which cards are too small is certain, and nothing else.
+[[nodiscard]] std::vector<CardFit> cardFits(std::int64_t neededBytes, bool atLeast = false);
+
+/// A card as a row of JSON's `fits_on`; it can be read back.
+struct CardMargin {
+    std::string name;
+    std::int64_t marginBytes = 0;
+    std::string fits; ///< a word of fitWord()
+};
+
+/// Those of cardFits() with room that have more than `moreThanBytes`.
+[[nodiscard]] std::vector<CardMargin> cardsWithRoom(
+    std::int64_t neededBytes, bool atLeast = false, std::int64_t moreThanBytes = 0);
+
+inline constexpr std::string_view kFitMeaning
+    = "`yes`, `tight` (CUDA itself may need the rest), `no`, `not_comparable`, `unknown` (it may need more)";
+
+template <> struct Fields<CardFit> {
+    static constexpr std::tuple all{
+        field("name", Unit::None, "the card, as `--device` takes it", within(&CardFit::card, &Card::name)),
+        field("capacity_bytes", Unit::Bytes, "what PyTorch sees of it",
+            within(&CardFit::card, &Card::capacityBytes)),
+        field("margin_bytes", Unit::Bytes, "what is left of it; below 0: what is missing",
+            &CardFit::marginBytes),
+        field("fits", Unit::None, kFitMeaning, [](const CardFit& one) { return fitWord(one.fit); }),
+    };
+};
+
+template <> struct Fields<CardMargin> {
+    static constexpr std::tuple all{
+        field("name", Unit::None, "the card, as `--device` takes it", &CardMargin::name),
+        field("margin_bytes", Unit::Bytes, "what is left of it", &CardMargin::marginBytes),
+        field("fits", Unit::None, kFitMeaning, &CardMargin::fits),
+    };
+};
 
 } // namespace strata::model

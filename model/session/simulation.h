@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/sentence.h"
 #include "model/trace/recording.h"
 #include "model/wire/info.h"
@@ -29,6 +30,21 @@ struct Simulation {
     std::int64_t devices = 0;
     std::string command; ///< the program and its arguments, quoted for a shell
     std::vector<std::pair<std::string, std::string>> options; ///< the rest, as JSON, in the file's order
+};
+
+/// What `strata record` writes about the device that it simulates; `strata dryrun` writes more.
+struct SimulatedDevice {
+    std::string name; ///< of the catalogue
+    std::uint64_t capacityBytes = 0; ///< of each
+    int devices = 1;
+};
+
+template <> struct Fields<SimulatedDevice> {
+    static constexpr std::tuple all{
+        field("device", Unit::None, "card of the catalogue", &SimulatedDevice::name),
+        field("capacity_bytes", Unit::Bytes, "memory of each device", &SimulatedDevice::capacityBytes),
+        field("devices", Unit::Count, "devices that were simulated", &SimulatedDevice::devices),
+    };
 };
 
 /// None where the recording is of a real device. O(size of the setting).

@@ -1,83 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/tables/row_order.h"
 
-#include "model/analysis/training/ledger/block_modules.h"
+#include "model/tables/block_columns.h"
+#include "model/tables/event_columns.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
+#include <span>
 
 namespace strata::model {
 
 namespace {
 
-template <class Order> struct OrderName {
-    Order order;
-    std::string_view name;
-};
+constexpr std::array<std::string_view, 3> kGroupOrders{ "bytes", "blocks", "group" };
 
-constexpr std::array<OrderName<BlockOrder>, 15> kBlockOrders{ {
-    { BlockOrder::Block, "block" },
-    { BlockOrder::Requested, "requested" },
-    { BlockOrder::Rounded, "rounded" },
-    { BlockOrder::Line, "line" },
-    { BlockOrder::Category, "category" },
-    { BlockOrder::Module, "module" },
-    { BlockOrder::Born, "born" },
-    { BlockOrder::FreeRequested, "free_requested" },
-    { BlockOrder::Freed, "freed" },
-    { BlockOrder::Lifetime, "lifetime" },
-    { BlockOrder::Duration, "duration" },
-    { BlockOrder::Stream, "stream" },
-    { BlockOrder::Pool, "pool" },
-    { BlockOrder::Address, "address" },
-    { BlockOrder::Segment, "segment" },
-} };
-
-constexpr std::array<OrderName<EventOrder>, 11> kEventOrders{ {
-    { EventOrder::Event, "event" },
-    { EventOrder::Time, "time" },
-    { EventOrder::ActionName, "action" },
-    { EventOrder::Size, "size" },
-    { EventOrder::Line, "line" },
-    { EventOrder::Address, "address" },
-    { EventOrder::Stream, "stream" },
-    { EventOrder::Pool, "pool" },
-    { EventOrder::Metadata, "metadata" },
-    { EventOrder::CompileContext, "compile_context" },
-    { EventOrder::Extras, "extras" },
-} };
-
-constexpr std::array<OrderName<GroupOrder>, 3> kGroupOrders{ {
-    { GroupOrder::Bytes, "bytes" },
-    { GroupOrder::Blocks, "blocks" },
-    { GroupOrder::Group, "group" },
-} };
-
-template <class Order, std::size_t N>
-std::string_view nameOf(const std::array<OrderName<Order>, N>& names, Order order)
+template <class Order> constexpr auto sortNames()
 {
-    static_assert(N > 0);
-    return names[static_cast<std::size_t>(order)].name;
+    std::array<std::string_view, kColumnNames<Order>.size()> names;
+    std::ranges::transform(kColumnNames<Order>, names.begin(), &ColumnNames::sort);
+    return names;
 }
 
-template <class Order, std::size_t N>
-Result<SortBy<Order>> fromName(const std::array<OrderName<Order>, N>& names, std::string_view name)
+template <class Order>
+Result<SortBy<Order>> fromName(std::span<const std::string_view> names, std::string_view name)
 {
     SortBy<Order> by;
     by.descending = name.starts_with('-');
-    const std::string_view wanted = name.substr(by.descending ? 1 : 0);
-    std::string list;
-    for (const OrderName<Order>& one : names) {
-        if (one.name == wanted) {
-            by.order = one.order;
-            return by;
-        }
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", one.name);
-    }
-    return fail(Error::Kind::Usage, say("--sort does not know '%1'", name),
-        say("give %1; with - in front for the largest first", list));
+    const auto found = std::ranges::find(names, name.substr(by.descending ? 1 : 0));
+    if (found == names.end())
+        return fail(Error::Kind::Usage, say("--sort does not know '%1'", name),
+            say("give %1; with - in front for the largest first", fmt::format("{}", fmt::join(names, ", "))));
+    by.order = static_cast<Order>(found - names.begin());
+    return by;
 }
 
 using Key = std::optional<std::uint64_t>;
@@ -88,9 +45,44 @@ std::uint64_t ordered(std::int64_t value)
     return static_cast<std::uint64_t>(value) ^ (std::uint64_t{ 1 } << 63);
 }
 
-Key eventKey(EventId event)
+Key keyOf(std::uint32_t number)
 {
-    return event.valid() ? Key(event.value) : std::nullopt;
+    return number;
+}
+
+Key keyOf(std::int64_t value)
+{
+    return ordered(value);
+}
+
+Key keyOf(Address address)
+{
+    return address.value;
+}
+
+template <class T> Key keyOf(const std::optional<T>& value)
+{
+    return value ? keyOf(*value) : std::nullopt;
+}
+
+Key keyOf(StreamIn stream)
+{
+    return keyOf(stream.handle());
+}
+
+/// Orders by what stands in the column.
+template <BlockOrder order> RowKey valueKey(const BlockSource& of)
+{
+    return [of](std::uint32_t row) {
+        return keyOf(valueOf<order>(BlockRow{ &of, of.trace->blocks().at(row) }));
+    };
+}
+
+template <EventOrder order> RowKey valueKey(const DeviceTrace& trace)
+{
+    return [of = EventSource{ &trace }](std::uint32_t row) {
+        return keyOf(valueOf<order>(EventRow{ &of, row }));
+    };
 }
 
 /// The places of texts in alphabetical order; equal texts share one.
@@ -118,11 +110,6 @@ std::vector<std::uint32_t> poolRanks(const Recording& recording)
         labels.push_back(poolLabel(recording, static_cast<PoolIndex>(i)));
     labels.push_back(poolLabel(recording, kNoIndex));
     return alphabeticalRanks(labels);
-}
-
-Key streamKey(const Recording& recording, StreamIndex stream)
-{
-    return stream < recording.streams.size() ? Key(ordered(recording.streams[stream])) : std::nullopt;
 }
 
 RowKey textKey(const Recording& recording, const SparseText& texts)
@@ -181,34 +168,24 @@ std::pair<EventIndex, EventIndex> seen(const DeviceTrace& trace, BlockId block)
 
 } // namespace
 
-std::string_view orderName(BlockOrder order)
+std::string sortName(const SortBy<GroupOrder>& by)
 {
-    return nameOf(kBlockOrders, order);
-}
-
-std::string_view orderName(EventOrder order)
-{
-    return nameOf(kEventOrders, order);
-}
-
-std::string_view orderName(GroupOrder order)
-{
-    return nameOf(kGroupOrders, order);
+    return fmt::format("{}{}", by.descending ? "-" : "", kGroupOrders[static_cast<std::size_t>(by.order)]);
 }
 
 Result<SortBy<GroupOrder>> groupOrderFromName(std::string_view name)
 {
-    return fromName(kGroupOrders, name);
+    return fromName<GroupOrder>(kGroupOrders, name);
 }
 
 Result<SortBy<BlockOrder>> blockOrderFromName(std::string_view name)
 {
-    return fromName(kBlockOrders, name);
+    return fromName<BlockOrder>(sortNames<BlockOrder>(), name);
 }
 
 Result<SortBy<EventOrder>> eventOrderFromName(std::string_view name)
 {
-    return fromName(kEventOrders, name);
+    return fromName<EventOrder>(sortNames<EventOrder>(), name);
 }
 
 std::int64_t lifetimeEvents(const DeviceTrace& trace, BlockId block)
@@ -230,20 +207,18 @@ StackId stackOfEvent(const DeviceTrace& trace, std::uint32_t event)
     return own.valid() || !block.valid() ? own : trace.blocks().stack[block];
 }
 
-RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
-    const DeviceLabels& labels, std::shared_ptr<const GroupTable> byLine, std::shared_ptr<const Clock> clock)
+RowKey rowKey(const BlockSource& of, BlockOrder order, const DeviceLabels& labels,
+    std::shared_ptr<const GroupTable> byLine)
 {
+    const DeviceTrace& trace = *of.trace;
     const BlockColumns& b = trace.blocks();
     switch (order) {
     case BlockOrder::Block:
         break;
     case BlockOrder::Requested:
-        return [&b](std::uint32_t row) { return ordered(b.requestedBytes[b.at(row)]); };
+        return valueKey<BlockOrder::Requested>(of);
     case BlockOrder::Rounded:
-        return [&b, sizes](std::uint32_t row) {
-            const auto bytes = sizes.bytes(b.at(row));
-            return bytes ? Key(ordered(*bytes)) : std::nullopt;
-        };
+        return valueKey<BlockOrder::Rounded>(of);
     case BlockOrder::Line:
         return lineKey(
             trace, byLine ? std::move(byLine) : std::make_shared<GroupTable>(trace, Grouping::Line));
@@ -251,34 +226,32 @@ RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& si
         return categoryKey(trace, labels.category);
     case BlockOrder::Module:
         return moduleKey(trace, labels.module);
-    case BlockOrder::Born:
+    case BlockOrder::Born: // older blocks have no event, and come first
         return [&b](std::uint32_t row) { return ordered(b.birth(b.at(row))); };
     case BlockOrder::FreeRequested:
-        return [&b](std::uint32_t row) { return eventKey(b.freeRequested[b.at(row)]); };
+        return valueKey<BlockOrder::FreeRequested>(of);
     case BlockOrder::Freed:
-        return [&b](std::uint32_t row) { return eventKey(b.freeCompleted[b.at(row)]); };
+        return valueKey<BlockOrder::Freed>(of);
     case BlockOrder::Lifetime:
-        return [&trace](std::uint32_t row) {
-            return static_cast<std::uint64_t>(lifetimeEvents(trace, trace.blocks().at(row)));
-        };
-    case BlockOrder::Duration:
-        return
-            [&trace, clock = clock ? std::move(clock) : std::make_shared<Clock>(trace)](std::uint32_t row) {
-                return static_cast<std::uint64_t>(lifetimeNs(trace, trace.blocks().at(row), *clock));
-            };
+        return valueKey<BlockOrder::Lifetime>(of);
+    case BlockOrder::Duration: {
+        if (of.clock)
+            return valueKey<BlockOrder::Duration>(of);
+        const auto clock = std::make_shared<const Clock>(trace);
+        BlockSource timed = of;
+        timed.clock = clock.get();
+        return [clock, key = valueKey<BlockOrder::Duration>(timed)](std::uint32_t row) { return key(row); };
+    }
     case BlockOrder::Stream:
-        return [&trace, &b](std::uint32_t row) { return streamKey(trace.recording(), b.stream[b.at(row)]); };
+        return valueKey<BlockOrder::Stream>(of);
     case BlockOrder::Pool:
         return [ranks = poolRanks(trace.recording()), &b](std::uint32_t row) {
             return Key(ranks[std::min<std::size_t>(b.pool[b.at(row)], ranks.size() - 1)]);
         };
     case BlockOrder::Address:
-        return [&b](std::uint32_t row) { return b.address[b.at(row)]; };
+        return valueKey<BlockOrder::Address>(of);
     case BlockOrder::Segment:
-        return [&trace, &b](std::uint32_t row) {
-            const SegmentLife* segment = trace.segmentAt(b.address[b.at(row)], b.birth(b.at(row)));
-            return segment ? Key(segment->address) : std::nullopt;
-        };
+        return valueKey<BlockOrder::Segment>(of);
     }
     return [](std::uint32_t row) { return row; };
 }
@@ -291,9 +264,7 @@ RowKey rowKey(const DeviceTrace& trace, EventOrder order)
     case EventOrder::Event:
         break;
     case EventOrder::Time:
-        if (!e.hasTimes())
-            return [](std::uint32_t) { return Key(); };
-        return [&e](std::uint32_t row) { return ordered(e.timeNs[row]); };
+        return valueKey<EventOrder::Time>(trace);
     case EventOrder::ActionName: {
         std::vector<std::string> names;
         for (int i = 0; i <= static_cast<int>(Action::Other); ++i)
@@ -302,7 +273,7 @@ RowKey rowKey(const DeviceTrace& trace, EventOrder order)
                    std::uint32_t row) { return ranks[static_cast<std::size_t>(e.action[row])]; };
     }
     case EventOrder::Size:
-        return [&e](std::uint32_t row) { return ordered(e.bytes[row]); };
+        return valueKey<EventOrder::Size>(trace);
     case EventOrder::Line: {
         std::vector<std::string> labels;
         for (std::uint32_t stack = 0; stack < recording.stacks.stackCount(); ++stack) {
@@ -319,7 +290,7 @@ RowKey rowKey(const DeviceTrace& trace, EventOrder order)
             return e.address[row] == 0 || e.action[row] == Action::Oom ? std::nullopt : Key(e.address[row]);
         };
     case EventOrder::Stream:
-        return [&e, &recording](std::uint32_t row) { return streamKey(recording, e.stream[row]); };
+        return valueKey<EventOrder::Stream>(trace);
     case EventOrder::Pool:
         return [&trace, ranks = poolRanks(recording)](std::uint32_t row) {
             const PoolIndex pool = poolOfEvent(trace, row);

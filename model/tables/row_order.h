@@ -5,7 +5,6 @@
 #include "model/base/result.h"
 #include "model/timeline/clock.h"
 #include "model/trace/filter/grouping.h"
-#include "model/trace/rounded_sizes.h"
 
 #include <cstdint>
 #include <functional>
@@ -17,39 +16,9 @@
 
 namespace strata::model {
 
-/// What rows of blocks can be put in order by; row = place, as BlockColumns::at() has it.
-enum class BlockOrder : std::uint8_t {
-    Block,
-    Requested,
-    Rounded,
-    Line, ///< its label
-    Category, ///< in the order of categories
-    Module, ///< its name; blocks without one come last
-    Born,
-    FreeRequested,
-    Freed,
-    Lifetime, ///< in events, as far as the trace sees it
-    Duration, ///< in time
-    Stream,
-    Pool, ///< its label
-    Address,
-    Segment,
-};
-
-/// What rows of events can be put in order by; row = event.
-enum class EventOrder : std::uint8_t {
-    Event,
-    Time,
-    ActionName,
-    Size,
-    Line, ///< of the event, else of its block; its label
-    Address,
-    Stream,
-    Pool, ///< its label
-    Metadata,
-    CompileContext,
-    Extras,
-};
+enum class BlockOrder : std::uint8_t; ///< model/tables/block_columns.h
+enum class EventOrder : std::uint8_t; ///< model/tables/event_columns.h
+struct BlockSource;
 
 /// What groups can be put in order by.
 enum class GroupOrder : std::uint8_t {
@@ -57,10 +26,6 @@ enum class GroupOrder : std::uint8_t {
     Blocks,
     Group, ///< the number of streams and sizes, else the label
 };
-
-[[nodiscard]] std::string_view orderName(BlockOrder order); ///< "requested", "free_requested", ...
-[[nodiscard]] std::string_view orderName(EventOrder order);
-[[nodiscard]] std::string_view orderName(GroupOrder order);
 
 /// An order and its direction, as --sort takes it: "requested", or "-requested" for the largest first.
 template <class Order> struct SortBy {
@@ -71,20 +36,16 @@ template <class Order> struct SortBy {
 [[nodiscard]] Result<SortBy<BlockOrder>> blockOrderFromName(std::string_view name);
 [[nodiscard]] Result<SortBy<EventOrder>> eventOrderFromName(std::string_view name);
 [[nodiscard]] Result<SortBy<GroupOrder>> groupOrderFromName(std::string_view name);
-template <class Order> [[nodiscard]] std::string sortName(const SortBy<Order>& by)
-{
-    return (by.descending ? "-" : "") + std::string(orderName(by.order));
-}
+[[nodiscard]] std::string sortName(const SortBy<GroupOrder>& by);
 
 /// What a row is ordered by; rows without a value come last, whatever the direction.
 using RowKey = std::function<std::optional<std::uint64_t>(std::uint32_t row)>;
 
-/// The trace must outlive the key, and what `sizes` points to. Cheap but for labels, which cost a pass over
-/// stacks or texts. `byLine` and `clock` are those of the trace, and made where they are needed and not
-/// given; labels that are not known order nothing. Safe from any thread.
-[[nodiscard]] RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
-    const DeviceLabels& labels = {}, std::shared_ptr<const GroupTable> byLine = {},
-    std::shared_ptr<const Clock> clock = {});
+/// What `of` points to must outlive the key. Cheap but for labels, which cost a pass over stacks or texts.
+/// `byLine` and the clock of `of` are those of the trace, and made where they are needed and not given;
+/// labels that are not known order nothing. Safe from any thread.
+[[nodiscard]] RowKey rowKey(const BlockSource& of, BlockOrder order, const DeviceLabels& labels = {},
+    std::shared_ptr<const GroupTable> byLine = {});
 [[nodiscard]] RowKey rowKey(const DeviceTrace& trace, EventOrder order);
 
 /// Puts rows in order; ties stay as they are. O(n log n).

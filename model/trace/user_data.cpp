@@ -2,20 +2,12 @@
 #include "model/trace/user_data.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
 
 namespace strata::model {
-
-bool isListedBefore(const UserItem& a, const UserItem& b)
-{
-    const auto place = [](const UserItem& item) {
-        const bool placed = item.isPlaced();
-        return std::tuple(!placed, placed ? item.device : 0, placed ? item.first : 0, placed ? item.last : 0);
-    };
-    return place(a) < place(b);
-}
 
 void UserData::set(UserItem item)
 {
@@ -59,6 +51,17 @@ const UserItem* UserData::find(std::uint64_t key) const
 {
     const auto known = std::ranges::find(items, key, &UserItem::key);
     return known == items.end() ? nullptr : &*known;
+}
+
+std::vector<UserItem> UserData::listed() const
+{
+    std::vector<UserItem> rows;
+    std::ranges::copy_if(items, std::back_inserter(rows), &UserItem::isListed);
+    std::ranges::stable_sort(rows, {}, [](const UserItem& item) {
+        const bool placed = item.isPlaced();
+        return std::tuple(!placed, placed ? item.device : 0, placed ? item.first : 0, placed ? item.last : 0);
+    });
+    return rows;
 }
 
 /// Of a kind of which there is one.

@@ -39,9 +39,6 @@ struct UserItem {
     friend bool operator==(const UserItem&, const UserItem&) = default;
 };
 
-/// How lists have them: by device and position; those that have none behind.
-[[nodiscard]] bool isListedBefore(const UserItem& a, const UserItem& b);
-
 /// All of them, in the order in which they were made. A value.
 struct UserData {
     std::vector<UserItem> items;
@@ -53,6 +50,8 @@ struct UserData {
     /// Takes over what `other` knows later: for two files of one recording.
     void merge(const UserData& other);
     [[nodiscard]] const UserItem* find(std::uint64_t key) const;
+    /// What lists have, in their order: by device and position; what has none last.
+    [[nodiscard]] std::vector<UserItem> listed() const;
     /// The JSON of the user's own categories; empty: there are none.
     [[nodiscard]] const std::string& rules() const;
     void setRules(std::string json, std::int64_t changedNs); ///< empty: none any more

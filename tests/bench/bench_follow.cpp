@@ -175,7 +175,8 @@ int main(int argc, char** argv)
                 memory->canvas()->viewport().showX({ 1000, 50'000 });
         }
         if (auto* table = dynamic_cast<views::TablePage*>(&page); table && what.ends_with("size"))
-            table->table().header()->setSortIndicator(views::BlocksTable::Requested, Qt::DescendingOrder);
+            table->table().header()->setSortIndicator(
+                views::BlocksTable::placeOf(views::BlocksTable::Requested), Qt::DescendingOrder);
         driver.waitUntilQuiet(page);
         int generations = 0;
         const auto counting = QObject::connect(

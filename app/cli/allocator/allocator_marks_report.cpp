@@ -3,6 +3,7 @@
 
 #include "app/cli/open.h"
 #include "app/cli/text.h"
+#include "model/analysis/work/join/allocator_marks.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/base/wrap.h"
@@ -11,19 +12,6 @@
 #include <fmt/format.h>
 
 namespace strata::cli {
-
-std::vector<model::AllocatorMark> allocatorMarks(
-    const model::Session& trace, const std::vector<JoinedMemory>& joined, const model::TimeSpan& shown)
-{
-    std::vector<model::AllocatorSource> sources{ { &trace, 0 } };
-    for (const JoinedMemory& each : joined)
-        sources.push_back({ each.session.get(), each.join.match.offsetNs });
-    std::vector<model::AllocatorMark> marks = model::allocatorMarksOf(sources);
-    std::erase_if(marks, [&](const model::AllocatorMark& mark) {
-        return mark.timeNs < shown.beginNs || mark.timeNs > shown.endNs;
-    });
-    return marks;
-}
 
 void printAllocatorMarks(Output& out, const std::vector<model::AllocatorMark>& marks, std::int64_t startNs)
 {
@@ -44,44 +32,6 @@ void printAllocatorMarks(Output& out, const std::vector<model::AllocatorMark>& m
                 static_cast<double>(model::wrapSub(mark.timeNs, startNs)) / 1e9,
                 model::formatBytes(mark.bytes),
                 mark.freeBytes ? fmt::format(", {} were free", model::formatBytes(*mark.freeBytes)) : ""));
-}
-
-void writeAllocatorMarks(JsonWriter& json, const std::vector<model::AllocatorMark>& marks,
-    const std::string& file, const std::vector<JoinedMemory>& joined)
-{
-    json.key("allocator_marks").beginArray();
-    for (const model::AllocatorMark& mark : marks)
-        json.beginObject()
-            .member("time_ns", mark.timeNs)
-            .member("device", mark.device)
-            .member("action", model::actionName(mark.action))
-            .member("bytes", mark.bytes)
-            .member("free_bytes", mark.freeBytes)
-            .member("read", mark.isRead)
-            .member("file", mark.source == 0 ? file : joined[mark.source - 1].file)
-            .member("event", mark.event < 0 ? std::nullopt : std::optional(mark.event))
-            .endObject();
-    json.endArray();
-}
-
-void writeDriverAllocations(JsonWriter& json, const std::vector<model::OutsideMemory>& devices)
-{
-    json.key("driver_allocations").beginArray();
-    for (const model::OutsideMemory& each : devices)
-        json.beginObject()
-            .member("device", each.device)
-            .member("allocations", each.allocations)
-            .member("releases", each.releases)
-            .member("segments", each.segments)
-            .member("outside", each.outside())
-            .member("outside_released", each.releasedOutside)
-            .member("outside_peak_bytes", each.peakBytes)
-            .member("outside_peak_ns", each.peakNs)
-            .member("outside_end_bytes", each.endBytes)
-            .member("older_released_bytes", each.olderBytes)
-            .member("may_be_segments", each.mayBeSegments)
-            .endObject();
-    json.endArray();
 }
 
 } // namespace strata::cli

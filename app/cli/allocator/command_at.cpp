@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
 #include "app/cli/groups_report.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
-#include "app/cli/tables/row_table.h"
 #include "app/cli/text.h"
 #include "app/cli/training/training_option.h"
-#include "model/analysis/summary/groups.h"
+#include "model/analysis/summary/groups_answer.h"
 #include "model/analysis/training/ledger/block_modules.h"
 #include "model/base/units.h"
 #include "model/tables/position.h"
@@ -21,30 +21,13 @@
 namespace strata::cli {
 
 using model::Grouping;
+using model::GroupsAnswer;
 using model::GroupTable;
 using model::LiveGroups;
-using Key = model::GroupingInfo::Key;
 
 namespace {
 
 constexpr std::size_t kFramesShown = 8;
-
-void writeKey(
-    JsonWriter& json, const model::Recording& recording, const GroupTable& table, std::uint32_t group)
-{
-    json.key("key");
-    switch (model::infoOf(table.grouping()).key) {
-    case Key::Label:
-        json.value(table.label(group));
-        break;
-    case Key::Value:
-        json.value(table.valueOf(group));
-        break;
-    case Key::Stack:
-        writeSite(json, recording, table.stackOf(group));
-        break;
-    }
-}
 
 /// Those of the blocks that all filters keep.
 std::vector<model::BlockId> matching(const model::DeviceTrace& trace, const FilterOption& filter,
@@ -55,26 +38,6 @@ std::vector<model::BlockId> matching(const model::DeviceTrace& trace, const Filt
         std::erase_if(blocks, [&](model::BlockId block) { return !matches(block); });
     }
     return blocks;
-}
-
-void writePositionJson(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
-    const LiveGroups& live, const FilterOption& filter, std::int64_t limit)
-{
-    JsonWriter json;
-    json.beginObject().member("schema", 1).member("device", trace.device()).member("event", live.event);
-    json.member("requested_bytes", live.requestedBytes).member("blocks", live.blocks);
-    json.member("before_trace_bytes", live.beforeTraceBytes);
-    writeFilter(json, filter);
-    json.key("groups").beginArray();
-    for (const model::GroupSum& sum : live.groups) {
-        if (limit-- <= 0)
-            break;
-        json.beginObject();
-        writeKey(json, trace.recording(), table, sum.group);
-        json.member("bytes", sum.bytes).member("blocks", sum.blocks).endObject();
-    }
-    json.endArray().endObject().endLine();
-    out.write(json.text());
 }
 
 constexpr const char* kIndent = "             ";
@@ -95,16 +58,16 @@ void printFolded(Output& out, const model::Recording& recording, model::StackId 
             inner.count > 1 ? fmt::format(" ({} frames)", inner.count) : "")));
 }
 
-void printSites(Output& out, const model::Recording& recording, const GroupTable& table,
-    const LiveGroups& live, std::size_t rows, bool allFrames)
+void printSites(Output& out, const GroupsAnswer& answer, bool allFrames)
 {
-    for (std::size_t i = 0; i < rows; ++i) {
-        const model::GroupSum& sum = live.groups[i];
-        const model::StackId site = table.stackOf(sum.group);
+    const model::Recording& recording = answer.trace->recording();
+    for (std::size_t i = 0; i < answer.listed; ++i) {
+        const model::GroupSum& sum = answer.live.groups[i];
+        const model::StackId site = answer.table.stackOf(sum.group);
         out.line("");
         out.line(fmt::format("  {}  {}, {} {}",
             out.strong(padded(model::formatBytes(sum.bytes), 9, Table::Align::Right)),
-            model::formatShare(sum.bytes, live.requestedBytes), model::formatCount(sum.blocks),
+            model::formatShare(sum.bytes, answer.live.requestedBytes), model::formatCount(sum.blocks),
             sum.blocks == 1 ? "block" : "blocks"));
         const auto frames = recording.stacks.stack(site);
         if (frames.empty())
@@ -117,28 +80,27 @@ void printSites(Output& out, const model::Recording& recording, const GroupTable
     }
 }
 
-void printPosition(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
-    const LiveGroups& live, const FilterOption& filter, std::int64_t limit, bool allFrames)
+void printPosition(Output& out, const GroupsAnswer& answer, bool allFrames)
 {
-    std::string head = fmt::format("{}, {} {}: {} requested in {} {}", deviceName(trace.device()),
-        live.event < 0 ? "state" : "after", momentName(trace, live.event),
+    const LiveGroups& live = answer.live;
+    std::string head = fmt::format("{}, {} {}: {} requested in {} {}", deviceName(answer.trace->device()),
+        live.event < 0 ? "state" : "after", momentName(*answer.trace, live.event),
         out.strong(model::formatBytes(live.requestedBytes)), model::formatCount(live.blocks),
         live.blocks == 1 ? "block" : "blocks");
     if (live.beforeTraceBytes > 0)
         head += fmt::format(", {} of it older than the trace", model::formatBytes(live.beforeTraceBytes));
-    for (const std::string& text : filter.printed())
+    for (const std::string& text : answer.filters)
         head += fmt::format(", filtered by '{}'", printable(text));
     printParagraph(out, head + ".");
-    const auto rows = static_cast<std::size_t>(std::min<std::int64_t>(limit, std::ssize(live.groups)));
-    if (model::infoOf(table.grouping()).key == Key::Stack)
-        printSites(out, trace.recording(), table, live, rows, allFrames);
-    else if (rows > 0) {
+    if (model::infoOf(answer.table.grouping()).key == model::GroupingInfo::Key::Stack)
+        printSites(out, answer, allFrames);
+    else if (answer.listed > 0) {
         out.line("");
-        groupTable(table, live, rows).print(out);
+        groupTable(answer.table, live, answer.listed).print(out);
     }
-    if (rows < live.groups.size())
+    if (answer.listed < live.groups.size())
         out.line(out.faint(fmt::format("  ... {} more groups: --limit 0 prints all",
-            model::formatCount(static_cast<std::int64_t>(live.groups.size() - rows)))));
+            model::formatCount(static_cast<std::int64_t>(live.groups.size() - answer.listed)))));
 }
 
 class At final : public FileCommand {
@@ -194,17 +156,19 @@ public:
         const auto labels = labelsOf(trace);
         if (!labels)
             return model::Failure(labels.error());
-        const GroupTable table = groups(trace, *labels);
+        GroupTable table = groups(trace, *labels);
         if (model::infoOf(m_grouping).ofLabels || m_filter.asksForLabels())
             m_training.tell(trace, err);
         LiveGroups live = model::groupBlocks(
             trace, matching(trace, m_filter, *labels, model::activeBlocks(trace, *event)), table, *event);
         model::sortGroups(live.groups, table, m_order);
-        const std::int64_t limit = m_limit.rows(m_read.json, out);
+        const std::int64_t listed = std::min(m_limit.rows(m_read.json, out), std::ssize(live.groups));
+        const GroupsAnswer answer{ &trace, std::move(table), std::move(live), m_filter.printed(),
+            static_cast<std::size_t>(listed) };
         if (m_read.json)
-            writePositionJson(out, trace, table, live, m_filter, limit);
+            out.write(jsonLine(answer, answer));
         else
-            printPosition(out, trace, table, live, m_filter, limit, m_frames);
+            printPosition(out, answer, m_frames);
         return kDone;
     }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/allocator/replay_json.h"
+#include "app/cli/allocator/pins_report.h"
 #include "app/cli/allocator/segments_told.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/text.h"
-#include "app/cli/training/pins_report.h"
-#include "model/analysis/allocator/fragmentation.h"
-#include "model/analysis/allocator/settings_advice.h"
-#include "model/analysis/allocator/thrash.h"
+#include "model/analysis/allocator/fragmentation_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 
@@ -23,43 +20,11 @@ namespace strata::cli {
 
 namespace {
 
-using model::AllocatorMap;
 using model::DeviceTrace;
 using model::Fragmentation;
+using model::FragmentationAnswer;
 using model::PinnedSegment;
-using model::SettingTried;
 using model::Thrash;
-
-/// All that the command tells of one device.
-struct Answer {
-    const DeviceTrace& trace;
-    model::ReplayReport report;
-    AllocatorMap map;
-    Fragmentation now;
-    std::vector<Fragmentation> over;
-    std::vector<SettingTried> tried;
-    Thrash thrash;
-    model::GroupTable byLine;
-};
-
-void writeThrash(JsonWriter& json, const Thrash& thrash)
-{
-    json.beginObject()
-        .member("cycled_bytes", thrash.cycledBytes)
-        .member("given_back_bytes", thrash.givenBackBytes)
-        .member("device_mallocs", thrash.deviceMallocs)
-        .member("device_frees", thrash.deviceFrees)
-        .member("lost_ns", thrash.timesAreReal ? std::optional(thrash.lostNs) : std::nullopt)
-        .key("causes")
-        .beginArray();
-    for (const Thrash::CauseBytes& cause : thrash.causes)
-        json.beginObject()
-            .member("cause", model::causeName(cause.cause))
-            .member("bytes", cause.bytes)
-            .member("calls", cause.calls)
-            .endObject();
-    json.endArray().endObject();
-}
 
 void printThrash(Output& out, const Thrash& thrash)
 {
@@ -123,19 +88,21 @@ public:
         auto tried = model::trySettings(trace, *report);
         if (!tried)
             return model::Failure(tried.error());
-        AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
+        model::AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
         Fragmentation now = model::fragmentationOf(trace, map, report->settings);
-        std::vector<Fragmentation> over;
+        std::optional<std::vector<Fragmentation>> over;
         if (m_instants > 0) {
             const model::DeviceTimeline timeline(trace);
             over = model::fragmentationOver(
                 timeline, &*report, model::evenInstants(timeline, model::Axis::Events, m_instants));
         }
         Thrash thrash = model::thrashOf(trace, *report);
-        const Answer answer{ trace, std::move(*report), std::move(map), std::move(now), std::move(over),
-            std::move(*tried), std::move(thrash), model::GroupTable(trace, model::Grouping::Line) };
+        const std::size_t listed = rows(now, out);
+        const FragmentationAnswer answer{ &trace, std::move(*report), std::move(map), std::move(now),
+            std::move(over), std::move(*tried), std::move(thrash),
+            model::GroupTable(trace, model::Grouping::Line), listed };
         if (m_read.json)
-            writeJson(out, answer);
+            out.write(jsonLine(answer, answer));
         else
             print(out, file, answer);
         return kDone;
@@ -144,76 +111,14 @@ public:
 private:
     [[nodiscard]] std::size_t rows(const Fragmentation& found, Output& out) const
     {
-        const auto limit = static_cast<std::size_t>(m_limit.rows(m_read.json, out));
-        return limit == 0 ? found.pinned.size() : std::min(limit, found.pinned.size());
+        const std::int64_t most
+            = m_read.json || m_limit.limit ? m_limit.rows(m_read.json, out) : kSegmentsShown;
+        return static_cast<std::size_t>(std::min(most, std::ssize(found.pinned)));
     }
 
-    void writeJson(Output& out, const Answer& answer) const
+    static void print(Output& out, const std::string& file, const FragmentationAnswer& answer)
     {
-        JsonWriter json;
-        json.beginObject()
-            .member("schema", 1)
-            .member("device", answer.trace.device())
-            .member("event", answer.now.event);
-        writeFigures(json, answer.now);
-        json.key("segments").beginArray();
-        for (std::size_t i = 0; i < rows(answer.now, out); ++i) {
-            const PinnedSegment& pinned = answer.now.pinned[i];
-            json.beginObject()
-                .member("address", answer.map.segments[pinned.segment].address)
-                .member("total_size", answer.map.segments[pinned.segment].bytes)
-                .member("live_bytes", pinned.liveBytes)
-                .member("free_bytes", pinned.freeBytes)
-                .key("pins");
-            writePins(json, pinned.pins, answer.byLine);
-            json.endObject();
-        }
-        json.endArray().key("settings").beginArray();
-        for (const SettingTried& setting : answer.tried) {
-            json.beginObject()
-                .member("set", setting.settings)
-                .member("reserved_bytes_peak", setting.reservedBytesPeak)
-                .member("saved_bytes", setting.savedBytes)
-                .member("exact", setting.exact);
-            writeReason(json, setting.reason);
-            json.member("refuses_more", setting.refusesMore)
-                .member("device_mallocs", setting.deviceMallocs)
-                .member("device_frees", setting.deviceFrees)
-                .endObject();
-        }
-        json.endArray().key("thrash");
-        writeThrash(json, answer.thrash);
-        if (m_instants > 0) {
-            json.key("over").beginArray();
-            for (const Fragmentation& at : answer.over) {
-                json.beginObject().member("event", at.event);
-                writeFigures(json, at);
-                json.endObject();
-            }
-            json.endArray();
-        }
-        json.endObject().endLine();
-        out.write(json.text());
-    }
-
-    static void writeFigures(JsonWriter& json, const Fragmentation& of)
-    {
-        json.member("exact", of.exact).member("reserved_bytes", of.reservedBytes);
-        json.member("live_bytes", of.liveBytes);
-        json.member("free_bytes", of.freeBytes).member("largest_free_bytes", of.largestFreeBytes);
-        json.key("external_share");
-        if (const auto share = of.externalShare())
-            json.plain(fmt::format("{:.6f}", *share));
-        else
-            json.null();
-        json.member("rounding_bytes", of.roundingBytes).member("unsplit_bytes", of.unsplitBytes);
-        json.member("pending_free_bytes", of.pendingBytes);
-        json.member("cached_segments_bytes", of.cachedSegmentsBytes);
-    }
-
-    void print(Output& out, const std::string& file, const Answer& answer) const
-    {
-        const DeviceTrace& trace = answer.trace;
+        const DeviceTrace& trace = *answer.trace;
         const Fragmentation& found = answer.now;
         out.line(fmt::format("{}: {} {}: {} reserved, {} of it free{}", out.strong(printable(file)),
             deviceName(trace.device()), stateName(trace, found.event),
@@ -230,9 +135,7 @@ private:
         line(found.roundingBytes, "rounding of requests");
         line(found.unsplitBytes, "tails of blocks, too small to be split off");
         line(found.largestFreeBytes, "the largest free block: no larger request is served from what is free");
-        const std::size_t shown
-            = m_limit.limit ? rows(found, out) : std::min<std::size_t>(rows(found, out), kSegmentsShown);
-        for (std::size_t i = 0; i < shown; ++i) {
+        for (std::size_t i = 0; i < answer.listed; ++i) {
             const PinnedSegment& pinned = found.pinned[i];
             const model::MapSegment& segment = answer.map.segments[pinned.segment];
             out.line("");
@@ -243,10 +146,10 @@ private:
                 out.line(fmt::format("  and {} more blocks",
                     model::formatCount(static_cast<std::int64_t>(pinned.pins.size() - kPinsShown))));
         }
-        if (shown < found.pinned.size()) {
+        if (answer.listed < found.pinned.size()) {
             out.line("");
             out.line(fmt::format("{} more segments (--limit 0 prints all)",
-                model::formatCount(static_cast<std::int64_t>(found.pinned.size() - shown))));
+                model::formatCount(static_cast<std::int64_t>(found.pinned.size() - answer.listed))));
         }
         printThrash(out, answer.thrash);
         out.line("");
@@ -263,7 +166,8 @@ private:
             printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
     }
 
-    static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;
+    static constexpr std::int64_t kSegmentsShown = 5;
+    static constexpr std::size_t kPinsShown = 5;
     static constexpr int kMostInstants = 100'000;
     int m_instants = 0;
     ReadOptions m_read;

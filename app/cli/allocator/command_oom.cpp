@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator/pins_report.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/groups_report.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/text.h"
-#include "app/cli/training/pins_report.h"
-#include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/allocator/oom_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/tables/position.h"
@@ -16,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 namespace strata::cli {
 
@@ -24,79 +22,19 @@ namespace {
 
 using model::DeviceTrace;
 using model::OomCause;
+using model::OomOfDevice;
 using model::OomParts;
 using model::OomVerdict;
 
-struct Judged {
-    const DeviceTrace* trace;
-    OomVerdict verdict;
-};
-
-/// The line that asked.
-std::string lineOfRequest(const Judged& judged)
+void printVerdict(Output& out, const std::string& file, const OomOfDevice& device)
 {
-    const model::StackId request = judged.verdict.request;
-    const model::GroupTable lines(judged.trace->recording(), std::span(&request, 1));
-    return lines.label(lines.groupOfStack(request));
-}
-
-void writeOomVerdict(JsonWriter& json, const Judged& judged)
-{
-    const OomVerdict& verdict = judged.verdict;
-    const model::Recording& recording = judged.trace->recording();
-    const model::GroupTable byLine(*judged.trace, model::Grouping::Line);
+    const OomVerdict& verdict = device.verdict;
     const OomParts& parts = verdict.parts;
-    json.beginObject().member("device", judged.trace->device()).member("event", verdict.event);
-    json.key("requested_bytes").null().member("rounded_bytes", verdict.roundedBytes);
-    json.member("device_free_bytes", parts.deviceFreeBytes);
-    json.member("line", lineOfRequest(judged)).key("stack");
-    writeSite(json, recording, verdict.request);
-    json.member("verdict", model::causeName(verdict.cause)).key("causes").beginArray();
-    for (const model::OomCauseBytes& cause : verdict.causes)
-        json.beginObject()
-            .member("cause", model::causeName(cause.cause))
-            .member("bytes", cause.bytes)
-            .member("would_have_served", cause.wouldHaveServed)
-            .endObject();
-    json.endArray().member("capacity_bytes", verdict.capacityBytes);
-    json.member("capacity_source", model::sourceName(verdict.capacitySource));
-    json.member("exact", verdict.exact).key("parts").beginObject();
-    json.member("requested", parts.requestedBytes)
-        .member("rounding", parts.roundingBytes)
-        .member("pending_free", parts.pendingFreeBytes)
-        .member("free_small", parts.freeSmallBytes)
-        .member("free_large", parts.freeLargeBytes)
-        .member("free_private", parts.freePrivateBytes)
-        .member("device_free", parts.deviceFreeBytes)
-        .member("outside", parts.outsideBytes)
-        .member("other_processes", parts.otherProcessesBytes)
-        .member("unknown", parts.unknownBytes)
-        .endObject();
-    json.key("pins");
-    writePins(json, verdict.pins, byLine);
-    json.key("advice").beginArray();
-    for (const model::SettingTried& setting : verdict.advice)
-        json.beginObject()
-            .member("set", setting.settings)
-            .member("served", setting.servesRequest)
-            .member("reserved_bytes_peak", setting.reservedBytesPeak)
-            .member("spare_bytes", parts.availableBytes() - setting.reservedBytesPeak)
-            .member("exact", setting.exact)
-            .endObject();
-    json.endArray().endObject();
-}
-
-void printVerdict(Output& out, const std::string& file, const Judged& judged)
-{
-    const OomVerdict& verdict = judged.verdict;
-    const OomParts& parts = verdict.parts;
-    const model::GroupTable byLine(*judged.trace, model::Grouping::Line);
     out.line(fmt::format("{}: {} ran out of memory at {}", out.strong(printable(file)),
-        deviceName(judged.trace->device()), momentName(*judged.trace, verdict.event)));
+        deviceName(device.trace->device()), momentName(*device.trace, verdict.event)));
     const std::string request = model::formatBytes(verdict.roundedBytes);
-    out.line(verdict.request.valid()
-            ? fmt::format("  {} asked for {}", printable(lineOfRequest(judged)), request)
-            : fmt::format("  {} were asked for, by whom is not recorded", request));
+    out.line(verdict.request.valid() ? fmt::format("  {} asked for {}", printable(device.line), request)
+                                     : fmt::format("  {} were asked for, by whom is not recorded", request));
     out.line("  " + out.bad(printable(model::verdictSentence(verdict).text())));
     Table table({ { "bytes" }, { "", Table::Align::Left } });
     const auto row = [&](std::optional<std::int64_t> bytes, const char* what) {
@@ -120,7 +58,7 @@ void printVerdict(Output& out, const std::string& file, const Judged& judged)
     if (!verdict.pins.empty() && verdict.cause == OomCause::Fragmented) {
         out.line("");
         out.line("Blocks that keep free memory from being given back");
-        pinsTable(verdict.pins, byLine, 8).print(out);
+        pinsTable(verdict.pins, device.byLine, 8).print(out);
     }
     out.line("");
     if (verdict.advice.empty()) {
@@ -163,7 +101,7 @@ public:
         const auto traces = chooseDevices(**session, m_read.device);
         if (!traces)
             return model::Failure(traces.error());
-        std::vector<Judged> judged;
+        model::OomAnswer answer{ file, {} };
         for (const DeviceTrace* trace : *traces) {
             if (trace->outOfMemories().empty() && m_position.empty() && !m_read.device)
                 continue;
@@ -186,21 +124,15 @@ public:
                         "--capacity %1: PyTorch and what was free came to %2 when the request was refused",
                         model::asBytes(*m_capacity.bytes), model::asBytes(held)),
                     model::say("give the capacity of the device that this was recorded on"));
-            judged.push_back({ trace, std::move(*verdict) });
+            answer.devices.emplace_back(*trace, std::move(*verdict));
         }
-        if (judged.empty())
+        if (answer.devices.empty())
             return noneRefused(*traces);
-        if (m_read.json) {
-            JsonWriter json;
-            json.beginObject().member("schema", 1).member("file", file).key("devices").beginArray();
-            for (const Judged& one : judged)
-                writeOomVerdict(json, one);
-            json.endArray().endObject().endLine();
-            out.write(json.text());
-        } else {
-            for (const Judged& one : judged)
-                printVerdict(out, file, one);
-        }
+        if (m_read.json)
+            out.write(jsonLine(answer));
+        else
+            for (const OomOfDevice& device : answer.devices)
+                printVerdict(out, file, device);
         return kDone;
     }
 

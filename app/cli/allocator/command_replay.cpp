@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/allocator/replay_json.h"
 #include "app/cli/allocator/segments_told.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/text.h"
-#include "model/analysis/allocator/settings_answer.h"
+#include "model/analysis/allocator/replay_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/tables/position.h"
@@ -15,83 +14,16 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace strata::cli {
 
 namespace {
 
 using model::DeviceTrace;
+using model::OtherSettingsAnswer;
+using model::ReplayCheckAnswer;
 using model::ReplayReport;
-using model::WhatIfAnswer;
-
-void writeEvent(JsonWriter& json, const char* key, const std::optional<model::ComparedEvent>& event)
-{
-    json.key(key);
-    if (!event) {
-        json.null();
-        return;
-    }
-    json.beginObject()
-        .member("action", model::actionName(event->action))
-        .member("address", event->address)
-        .member("bytes", event->bytes)
-        .member("stream", event->stream)
-        .endObject();
-}
-
-void writeCheck(JsonWriter& json, const ReplayReport& report)
-{
-    const model::TraceCheck& check = report.check;
-    json.beginObject().member("device", report.device).member("events", report.events);
-    json.member("events_equal", check.eventsEqual).key("first_difference");
-    if (check.firstDifference) {
-        json.beginObject().member("event", check.firstDifference->event);
-        writeEvent(json, "expected", check.firstDifference->expected);
-        writeEvent(json, "got", check.firstDifference->got);
-        json.member("cause", check.firstDifference->cause.text()).endObject();
-    } else {
-        json.null();
-    }
-    json.member("final_blocks_equal", check.finalBlocksEqual);
-    json.member("sizes_determined", check.open.empty());
-    json.member("undetermined_blocks", check.open.size());
-    json.member("exact_from_event", report.exactFrom());
-    json.member("allocated_end_difference_bytes", check.allocatedEndDifference);
-    json.member("reserved_end_difference_bytes", check.reservedEndDifference);
-    json.member("exact", report.exact());
-    writeReason(json, report.reason());
-    writePeaks(json, report);
-    json.key("conditions").beginObject().member("from_start", report.fromStart);
-    json.member("settings", model::sourceName(report.settingsSource));
-    json.member("settings_text", report.settingsText);
-    json.member("capacity_bytes", report.capacityBytes);
-    json.member("capacity_source", model::sourceName(report.capacitySource));
-    json.key("empty_cache_events").beginArray();
-    for (const model::EventIndex event : check.emptyCaches)
-        json.value(event);
-    json.endArray().member("empty_cache_source",
-        report.emptyCachesMarked          ? "marked"
-            : check.emptyCachesFromStacks ? "stacks"
-                                          : "inferred");
-    json.member("hypotheses_tried", check.hypothesesTried);
-    json.member("order_learned", check.orderLearned).endObject().endObject();
-}
-
-void writeFigures(JsonWriter& json, const char* key, const model::ReplayFigures& figures)
-{
-    json.key(key)
-        .beginObject()
-        .member("allocated_bytes_peak", figures.allocatedBytesPeak)
-        .member("allocated_peak_event", figures.allocatedPeakEvent)
-        .member("active_bytes_peak", figures.activeBytesPeak)
-        .member("reserved_bytes_peak", figures.reservedBytesPeak)
-        .member("reserved_peak_event", figures.reservedPeakEvent)
-        .member("stranded_bytes_peak", figures.strandedBytesPeak)
-        .member("device_mallocs", figures.deviceMallocs)
-        .member("device_frees", figures.deviceFrees)
-        .member("first_oom_event", figures.firstOomEvent)
-        .member("requests_refused", figures.requestsRefused)
-        .endObject();
-}
 
 class Replay final : public FileCommand {
 public:
@@ -170,7 +102,7 @@ public:
         for (const DeviceTrace* trace : *traces)
             if (const auto told = tellsOfSegments(trace->recording(), trace->device()); !told)
                 return model::Failure(told.error());
-        std::vector<ReplayReport> reports;
+        ReplayCheckAnswer checks{ file, {} };
         for (const DeviceTrace* trace : *traces) {
             model::ReplayAsked asked = m_asked;
             if (m_set) // then it is the capacity of the other device
@@ -178,35 +110,20 @@ public:
             auto report = model::checkReplay(*trace, asked);
             if (!report)
                 return model::Failure(report.error());
-            reports.push_back(std::move(*report));
+            checks.devices.push_back(std::move(*report));
         }
-        return m_set ? whatIf(file, *traces, reports, out) : printChecks(file, reports, out);
+        return m_set ? whatIf(*traces, checks, out) : printChecks(checks, out);
     }
 
 private:
-    int printChecks(const std::string& file, const std::vector<ReplayReport>& reports, Output& out) const
+    int printChecks(const ReplayCheckAnswer& checks, Output& out) const
     {
-        bool exact = true;
-        for (const ReplayReport& report : reports)
-            exact = exact && report.exact();
-        if (m_read.json) {
-            JsonWriter json;
-            json.beginObject().member("schema", 1).member("file", file).key("torch");
-            if (reports.empty())
-                json.null().key("version_source").null();
-            else
-                json.value(reports.front().version.text())
-                    .member("version_source", model::sourceName(reports.front().versionSource));
-            json.key("devices").beginArray();
-            for (const ReplayReport& report : reports)
-                writeCheck(json, report);
-            json.endArray().endObject().endLine();
-            out.write(json.text());
-        } else {
-            for (const ReplayReport& report : reports)
-                printCheck(out, file, report);
-        }
-        return exact ? kDone : kFailed;
+        if (m_read.json)
+            out.write(jsonLine(checks));
+        else
+            for (const ReplayReport& report : checks.devices)
+                printCheck(out, checks.file, report);
+        return std::ranges::all_of(checks.devices, &ReplayReport::exact) ? kDone : kFailed;
     }
 
     static std::string allocatorName(const ReplayReport& report)
@@ -249,10 +166,10 @@ private:
         }
     }
 
-    model::Result<int> whatIf(const std::string& file, const std::vector<const DeviceTrace*>& traces,
-        const std::vector<ReplayReport>& reports, Output& out) const
+    model::Result<int> whatIf(
+        const std::vector<const DeviceTrace*>& traces, const ReplayCheckAnswer& checks, Output& out) const
     {
-        std::vector<WhatIfAnswer> answers;
+        OtherSettingsAnswer answer{ checks.file, *m_set, {} };
         for (std::size_t i = 0; i < traces.size(); ++i) {
             model::WhatIfAsked asked{ *m_set, m_asked.capacityBytes, m_policy };
             if (!m_emptyCaches.empty()) {
@@ -265,57 +182,41 @@ private:
                 }
                 std::ranges::sort(*asked.emptyCaches);
             }
-            auto answer = model::answerWhatIf(*traces[i], reports[i], asked);
-            if (!answer)
-                return model::Failure(answer.error());
-            answers.push_back(*answer);
+            const auto found = model::answerWhatIf(*traces[i], checks.devices[i], asked);
+            if (!found)
+                return model::Failure(found.error());
+            answer.devices.push_back({ checks.devices[i].device, *found });
         }
-        if (!m_read.json) {
-            for (std::size_t i = 0; i < answers.size(); ++i)
-                printAnswer(out, file, reports[i], answers[i]);
-            return kDone;
-        }
-        JsonWriter json;
-        json.beginObject().member("schema", 1).member("file", file).member("settings", *m_set);
-        json.key("devices").beginArray();
-        for (std::size_t i = 0; i < answers.size(); ++i) {
-            const WhatIfAnswer& answer = answers[i];
-            json.beginObject().member("device", reports[i].device);
-            writeFigures(json, "recorded", answer.recorded);
-            writeFigures(json, "replayed", answer.replayed);
-            writeRange(json, "reserved_bytes_peak_range", answer.reservedPeakRange);
-            writeRange(json, "allocated_bytes_peak_range", answer.allocatedPeakRange);
-            json.member("exact", answer.exact);
-            writeReason(json, answer.reason.said());
-            json.endObject();
-        }
-        json.endArray().endObject().endLine();
-        out.write(json.text());
+        if (m_read.json)
+            out.write(jsonLine(answer));
+        else
+            for (const OtherSettingsAnswer::OfDevice& device : answer.devices)
+                printAnswer(out, answer, device);
         return kDone;
     }
 
-    void printAnswer(
-        Output& out, const std::string& file, const ReplayReport& report, const WhatIfAnswer& answer) const
+    static void printAnswer(
+        Output& out, const OtherSettingsAnswer& answer, const OtherSettingsAnswer::OfDevice& of)
     {
-        out.line(fmt::format("{}: {}: {}", out.strong(printable(file)), deviceName(report.device),
-            m_set->empty() ? "default settings" : printable(*m_set)));
+        out.line(fmt::format("{}: {}: {}", out.strong(printable(answer.file)), deviceName(of.device),
+            answer.settings.empty() ? "default settings" : printable(answer.settings)));
         const auto row = [&](const char* name, std::int64_t recorded, std::int64_t replayed, auto format) {
             out.line(fmt::format("  {:<22}{:>14}{:>14}", name, format(recorded), format(replayed)));
         };
         out.line(fmt::format("  {:<22}{:>14}{:>14}", "", "recorded", "replayed"));
         const auto bytes = [](std::int64_t n) { return model::formatBytes(n); };
         const auto count = [](std::int64_t n) { return model::formatCount(n); };
-        const model::ReplayFigures &was = answer.recorded, &is = answer.replayed;
+        const model::ReplayFigures &was = of.answer.recorded, &is = of.answer.replayed;
         row("reserved peak", was.reservedBytesPeak, is.reservedBytesPeak, bytes);
         row("allocated peak", was.allocatedBytesPeak, is.allocatedBytesPeak, bytes);
         row("most free within it", was.strandedBytesPeak, is.strandedBytesPeak, bytes);
         row("segments made", was.deviceMallocs, is.deviceMallocs, count);
         row("segments released", was.deviceFrees, is.deviceFrees, count);
         row("requests refused", was.requestsRefused, is.requestsRefused, count);
-        if (const auto [least, most] = answer.reservedPeakRange; least != most)
+        if (const auto [least, most] = of.answer.reservedPeakRange; least != most)
             out.line(fmt::format(
                 "  reserved peak between {} and {}", model::formatBytes(least), model::formatBytes(most)));
-        out.line("  " + (answer.exact ? out.good("exact") : printable(answer.reason.said().text())));
+        out.line("  " + (of.answer.exact ? out.good("exact") : printable(of.answer.reason.said().text())));
     }
 
     ReadOptions m_read;

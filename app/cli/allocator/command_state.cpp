@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/allocator/segments_told.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/analysis/allocator/allocator_map.h"
+#include "model/analysis/allocator/state_answer.h"
 #include "model/base/units.h"
 #include "model/tables/position.h"
 #include "model/trace/filter/grouping.h"
@@ -25,49 +25,6 @@ using model::AllocatorMap;
 using model::DeviceTrace;
 using model::MapBlock;
 using model::MapSegment;
-
-void writeStateJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map)
-{
-    const model::Recording& recording = trace.recording();
-    JsonWriter json;
-    json.beginObject().member("schema", 1).member("device", trace.device()).member("event", map.event);
-    json.member("exact", map.exact).key("segments").beginArray();
-    for (const MapSegment& segment : map.segments) {
-        const std::span<const MapBlock> blocks = map.blocksOf(segment);
-        const bool determined = std::ranges::all_of(blocks, &MapBlock::determined);
-        const model::PoolOwner owner = model::poolOwnerOf(recording, segment.pool);
-        const auto sum = [&](const char* name, std::int64_t bytes) {
-            json.key(name);
-            determined ? json.value(bytes) : json.null();
-        };
-        json.beginObject().member("address", segment.address).member("total_size", segment.bytes);
-        sum("allocated_size", segment.allocatedBytes);
-        sum("active_size", segment.activeBytes);
-        json.member("requested_size", segment.requestedBytes);
-        json.key("stream");
-        segment.stream == model::kNoIndex ? json.null() : json.value(recording.streams[segment.stream]);
-        json.member("segment_type", model::isSmall(recording, segment) ? "small" : "large");
-        json.key("segment_pool_id").beginArray().value(owner.owner).value(owner.id).endArray();
-        json.member("is_expandable", segment.expandable).key("blocks").beginArray();
-        for (const MapBlock& block : blocks) {
-            const auto figure = [&](const char* name, std::int64_t bytes) {
-                json.key(name);
-                block.determined ? json.value(bytes) : json.null();
-            };
-            json.beginObject().member("address", block.address);
-            figure("size", block.bytes);
-            json.member("requested_size", block.requestedBytes).member("state", model::stateName(block));
-            json.key("block");
-            block.isFree() ? json.null() : json.value(block.block.value);
-            figure("rounding", block.roundingBytes);
-            figure("unsplit", block.unsplitBytes);
-            json.endObject();
-        }
-        json.endArray().endObject();
-    }
-    json.endArray().endObject().endLine();
-    out.write(json.text());
-}
 
 class State final : public FileCommand {
 public:
@@ -99,11 +56,12 @@ public:
         if (!event)
             return model::Failure(event.error());
         const auto report = model::checkReplay(trace);
-        const AllocatorMap map = model::allocatorMapAt(trace, *event, report ? &*report : nullptr);
+        const model::StateAnswer answer{ &trace,
+            model::allocatorMapAt(trace, *event, report ? &*report : nullptr) };
         if (m_read.json)
-            writeStateJson(out, trace, map);
+            out.write(jsonLine(answer, answer));
         else
-            print(out, file, trace, map);
+            print(out, file, trace, answer.map);
         return kDone;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
-#include "app/cli/json_writer.h"
 #include "app/launch/diagnosis.h"
 
 #include <CLI/CLI.hpp>
@@ -14,22 +14,9 @@ namespace {
 using launch::Ability;
 using Answer = Ability::Answer;
 
-std::string_view wordOf(Answer answer)
-{
-    switch (answer) {
-    case Answer::Yes:
-        return "yes";
-    case Answer::Simulated:
-        return "simulated";
-    case Answer::No:
-        break;
-    }
-    return "no";
-}
-
 std::string coloured(Answer answer, const Output& out)
 {
-    const std::string word = fmt::format("{:<9}", wordOf(answer));
+    const std::string word = fmt::format("{:<9}", launch::answerWord(answer));
     return answer == Answer::No ? out.bad(word) : out.good(word);
 }
 
@@ -62,36 +49,6 @@ void print(const launch::Diagnosis& found, Output& out)
     }
 }
 
-void printJson(const launch::Diagnosis& found, Output& out)
-{
-    const auto textOrNull = [](const std::string& text) {
-        return text.empty() ? std::optional<std::string>() : std::optional(text);
-    };
-    JsonWriter json;
-    json.beginObject().member("schema", 1);
-    json.key("command").beginArray();
-    for (const std::string& word : found.command)
-        json.value(word);
-    json.endArray();
-    json.member("program", textOrNull(found.program));
-    json.member("python", textOrNull(found.python)).member("python_version", textOrNull(found.pythonVersion));
-    json.member("torch", textOrNull(found.torchVersion))
-        .member("torch_folder", textOrNull(found.torchFolder));
-    json.member("hook", textOrNull(found.hook));
-    json.key("gpus").beginArray();
-    for (const std::string& name : found.gpus.names)
-        json.value(name);
-    json.endArray();
-    json.key("abilities").beginArray();
-    for (const Ability& ability : found.abilities) {
-        json.beginObject().member("id", ability.id);
-        json.member("answer", wordOf(ability.answer));
-        json.member("remark", textOrNull(ability.remark)).endObject();
-    }
-    json.endArray().member("ok", found.isOfUse()).endObject();
-    out.line(json.text());
-}
-
 class DoctorCommand final : public Command {
 public:
     DoctorCommand()
@@ -119,7 +76,7 @@ public:
     {
         const launch::Diagnosis found = launch::diagnose(m_program.words);
         if (m_json)
-            printJson(found, out);
+            out.write(jsonLine(found));
         else
             print(found, out);
         return found.isOfUse() ? kDone : kFailed;

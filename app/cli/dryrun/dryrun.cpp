@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/dryrun.h"
 
+#include "app/cli/answer_json.h"
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/keep_recording.h"
@@ -49,7 +50,7 @@ model::Result<int> fit(const DryRunOptions& options, Output& out)
     const auto result = runFit(options);
     if (!result)
         return model::Failure(result.error());
-    out.write(options.json ? fitJson(*result) : fitText(*result));
+    out.write(options.json ? jsonLine(fitAnswer(*result)) : fitText(*result));
     return result->outcome.best.empty() ? kDoesNotFit : kFits;
 }
 
@@ -86,7 +87,7 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
             return model::Failure(spread.error());
         report.spread = std::move(*spread);
     }
-    out.write(options.json ? dryRunJson(report) : dryRunText(report));
+    out.write(options.json ? jsonLine(dryRunAnswer(report)) : dryRunText(report));
     const DryRun& judged = report.changed ? *report.changed : report.run;
     return judged.exitStatus == 0 && judged.fits() ? kFits : kDoesNotFit;
 }

@@ -8,7 +8,7 @@ namespace strata::cli {
 
 /// The largest values of a command that fit a card.
 struct FitResult {
-    std::vector<FitVariable> variables;
+    std::vector<model::FitVariable> variables;
     FitOutcome outcome;
     std::int64_t capacityBytes = 0;
     std::string device;
@@ -19,8 +19,9 @@ struct FitResult {
 /// known. Fails when the command fails for another reason than memory.
 [[nodiscard]] model::Result<FitResult> runFit(const DryRunOptions& options);
 
-/// For people, and as one JSON document, with "steps_note" as in report.h; with a newline at the end.
+/// What `strata dryrun --fit --json` prints.
+[[nodiscard]] model::DryRunFitAnswer fitAnswer(const FitResult& result);
+/// The same for people.
 [[nodiscard]] std::string fitText(const FitResult& result);
-[[nodiscard]] std::string fitJson(const FitResult& result);
 
 } // namespace strata::cli

@@ -3,29 +3,24 @@
 #include "model/base/units.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace strata::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json valuesJson(const FitResult& result, const FitTrial& trial)
+std::vector<model::DryRunTrial> trialsOf(const FitResult& result, const std::vector<FitTrial>& trials)
 {
-    ordered_json out = ordered_json::object();
-    for (std::size_t i = 0; i < trial.values.size(); ++i)
-        out[result.variables[i].name] = trial.values[i];
-    return out;
-}
-
-ordered_json trialJson(const FitResult& result, const FitTrial& trial)
-{
-    ordered_json out{ { "values", valuesJson(result, trial) }, { "fits", trial.fits },
-        { "requested_bytes_peak", trial.requestedPeak }, { "reserved_bytes_peak", trial.reservedPeak },
-        { "first_refused_bytes", nullptr } };
-    if (trial.firstRefused > 0)
-        out["first_refused_bytes"] = trial.firstRefused;
+    std::vector<model::DryRunTrial> out;
+    for (const FitTrial& trial : trials) {
+        model::DryRunTrial& row = out.emplace_back();
+        for (std::size_t i = 0; i < trial.values.size(); ++i)
+            row.values[result.variables[i].name] = trial.values[i];
+        row.fits = trial.fits;
+        row.requestedPeak = trial.requestedPeak;
+        row.reservedPeak = trial.reservedPeak;
+        if (trial.firstRefused > 0)
+            row.firstRefused = trial.firstRefused;
+    }
     return out;
 }
 
@@ -47,7 +42,7 @@ std::string fitText(const FitResult& result)
 {
     std::string out;
     std::string names;
-    for (const FitVariable& variable : result.variables)
+    for (const model::FitVariable& variable : result.variables)
         names += fmt::format("{:>12}", variable.name);
     if (result.outcome.best.empty())
         out += fmt::format("Nothing fits, not even the lowest, on a simulated {} of {}\n", result.device,
@@ -72,21 +67,19 @@ std::string fitText(const FitResult& result)
     return out;
 }
 
-std::string fitJson(const FitResult& result)
+model::DryRunFitAnswer fitAnswer(const FitResult& result)
 {
-    ordered_json fit{ { "variables", ordered_json::array() }, { "best", ordered_json::array() },
-        { "tried", ordered_json::array() } };
-    for (const FitVariable& variable : result.variables)
-        fit["variables"].push_back(
-            { { "name", variable.name }, { "lowest", variable.lowest }, { "highest", variable.highest } });
-    for (const FitTrial& trial : result.outcome.best)
-        fit["best"].push_back(trialJson(result, trial));
-    for (const FitTrial& trial : result.outcome.trials)
-        fit["tried"].push_back(trialJson(result, trial));
-    const ordered_json out{ { "schema", 1 }, { "simulated", true }, { "device", result.device },
-        { "capacity_bytes", result.capacityBytes }, { "fit", std::move(fit) },
-        { "steps_note", result.stepsNote.empty() ? ordered_json(nullptr) : ordered_json(result.stepsNote) } };
-    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    model::DryRunFitAnswer out;
+    out.schema = model::DryRunHead::kSchema;
+    out.simulated = true;
+    out.device = result.device;
+    out.capacityBytes = result.capacityBytes;
+    out.fit = model::DryRunSearch{ .variables = result.variables,
+        .best = trialsOf(result, result.outcome.best),
+        .tried = trialsOf(result, result.outcome.trials) };
+    if (!result.stepsNote.empty())
+        out.stepsNote = result.stepsNote;
+    return out;
 }
 
 } // namespace strata::cli

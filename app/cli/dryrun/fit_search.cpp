@@ -18,7 +18,7 @@ bool readInteger(std::string_view text, std::int64_t& out)
 
 class Search {
 public:
-    Search(std::span<const FitVariable> variables, const TryFit& tryFit,
+    Search(std::span<const model::FitVariable> variables, const TryFit& tryFit,
         const std::function<void(const Error&)>& failedOnce)
         : m_variables(variables)
         , m_tryFit(tryFit)
@@ -35,14 +35,14 @@ public:
     }
 
 private:
-    const FitVariable& last() const { return m_variables.back(); }
+    const model::FitVariable& last() const { return m_variables.back(); }
 
     /// Goes through the variables before the last; gives the largest value of the last that any choice had.
     model::Result<std::int64_t> choose(std::vector<std::int64_t>& values, std::int64_t limit)
     {
         if (values.size() + 1 == m_variables.size())
             return findLargest(values, limit);
-        const FitVariable& variable = m_variables[values.size()];
+        const model::FitVariable& variable = m_variables[values.size()];
         std::int64_t largest = last().lowest - 1;
         for (std::int64_t value = variable.lowest;;) {
             values.push_back(value);
@@ -98,7 +98,7 @@ private:
         return trial;
     }
 
-    std::span<const FitVariable> m_variables;
+    std::span<const model::FitVariable> m_variables;
     const TryFit& m_tryFit;
     const std::function<void(const Error&)>& m_failedOnce;
     FitOutcome m_outcome;
@@ -106,18 +106,19 @@ private:
 
 } // namespace
 
-model::Result<FitOutcome> searchFit(std::span<const FitVariable> variables, const TryFit& tryFit,
+model::Result<FitOutcome> searchFit(std::span<const model::FitVariable> variables, const TryFit& tryFit,
     const std::function<void(const Error&)>& failedOnce)
 {
     return Search(variables, tryFit, failedOnce).run();
 }
 
-std::string placeholder(const FitVariable& variable)
+std::string placeholder(const model::FitVariable& variable)
 {
     return "{" + variable.name + "}";
 }
 
-model::Result<FitVariable> parseFitVariable(std::string_view text, std::span<const std::string> command)
+model::Result<model::FitVariable> parseFitVariable(
+    std::string_view text, std::span<const std::string> command)
 {
     const auto bad = [&](model::Sentence why) {
         return model::fail(Error::Kind::Usage, model::say("--fit %1: %2", text, std::move(why)),
@@ -127,7 +128,7 @@ model::Result<FitVariable> parseFitVariable(std::string_view text, std::span<con
     const auto dots = text.find("..", equals == text.npos ? text.size() : equals);
     if (equals == text.npos || equals == 0 || dots == text.npos)
         return bad(model::say("not a name with a range"));
-    FitVariable variable;
+    model::FitVariable variable;
     variable.name = text.substr(0, equals);
     if (!readInteger(text.substr(equals + 1, dots - equals - 1), variable.lowest)
         || !readInteger(text.substr(dots + 2), variable.highest))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/result.h"
+#include "model/dryrun/dry_run_fit.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace strata::cli {
-
-/// A number in the command, {NAME}, whose largest value is looked for.
-struct FitVariable {
-    std::string name;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-};
 
 /// One run.
 struct FitTrial {
@@ -43,14 +37,14 @@ using TryFit = std::function<model::Result<FitTrial>(const std::vector<std::int6
 /// value found and the one above it were both tried. More is taken to need more. `failedOnce` hears of a
 /// trial that is made again: where other values went through, one failure may be the machine's and does not
 /// undo the search; a second does, and so does any other error. `variables` has one at least.
-[[nodiscard]] model::Result<FitOutcome> searchFit(std::span<const FitVariable> variables,
+[[nodiscard]] model::Result<FitOutcome> searchFit(std::span<const model::FitVariable> variables,
     const TryFit& tryFit, const std::function<void(const model::Error&)>& failedOnce);
 
 /// Reads "BATCH=1..512"; it must occur as {BATCH} in the command.
-[[nodiscard]] model::Result<FitVariable> parseFitVariable(
+[[nodiscard]] model::Result<model::FitVariable> parseFitVariable(
     std::string_view text, std::span<const std::string> command);
 
 /// What stands for the variable in a command: "{BATCH}".
-[[nodiscard]] std::string placeholder(const FitVariable& variable);
+[[nodiscard]] std::string placeholder(const model::FitVariable& variable);
 
 } // namespace strata::cli

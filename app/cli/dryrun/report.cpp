@@ -117,9 +117,9 @@ std::string tryOnText(const DryRun& run)
 {
     std::string out
         = fmt::format("\nNeeds at least {}: to be tried on (--device)\n", formatBytes(run.neededAtLeast()));
-    const std::vector<model::CardFit> cards = cardsToTry(run);
-    for (const model::CardFit& one : cards)
-        out += fmt::format("  {:<18}{:>10} more than that\n", one.card->name, formatBytes(one.marginBytes));
+    const std::vector<model::CardMargin> cards = cardsToTry(run);
+    for (const model::CardMargin& one : cards)
+        out += fmt::format("  {:<18}{:>10} more than that\n", one.name, formatBytes(one.marginBytes));
     return cards.empty() ? fmt::format(
                "\nNeeds at least {}, which no card of the catalogue has\n", formatBytes(run.neededAtLeast()))
                          : out;
@@ -220,11 +220,11 @@ std::string rankText(const DryRun& run)
     return {};
 }
 
-std::string groupsText(const DryRun& run, const std::vector<DeviceGroups>& devices)
+std::string groupsText(const DryRun& run, const std::vector<model::DeviceGroups>& devices)
 {
     constexpr std::size_t kMostGroups = 10;
     std::string out;
-    for (const DeviceGroups& each : devices) {
+    for (const model::DeviceGroups& each : devices) {
         if (each.groups.empty())
             continue;
         out += fmt::format("\nAt the peak of requested bytes{}{}, by line\n",
@@ -262,7 +262,7 @@ std::string spreadText(const DryRunReport& report)
             fits ? "" : "  does not fit");
     };
     row(report.options.addresses, report.run.reservedPeak(), report.run.fits());
-    for (const SpreadRun& other : report.spread)
+    for (const model::AddressOrderRun& other : report.spread)
         row(other.addresses, other.reservedPeak, other.fits);
     return out
         + fmt::format("  it moves by {} ({:.2f} %)\n", formatExactBytes(highest - lowest),
@@ -271,18 +271,15 @@ std::string spreadText(const DryRunReport& report)
 
 } // namespace
 
-std::vector<model::CardFit> cardsToTry(const DryRun& run)
+std::vector<model::CardMargin> cardsToTry(const DryRun& run)
 {
-    std::vector<model::CardFit> cards;
-    for (const model::CardFit& one : model::cardFits(run.neededAtLeast()))
-        if (!run.fits() && one.fit != model::Fit::No && one.card->capacityBytes > run.capacityBytes)
-            cards.push_back(one);
-    return cards;
+    return run.fits() ? std::vector<model::CardMargin>()
+                      : model::cardsWithRoom(run.neededAtLeast(), true, run.capacityBytes);
 }
 
-std::vector<DeviceGroups> peakGroups(const DryRun& run)
+std::vector<model::DeviceGroups> peakGroups(const DryRun& run)
 {
-    std::vector<DeviceGroups> out;
+    std::vector<model::DeviceGroups> out;
     if (run.recording.empty())
         return out;
     const auto session = model::Session::open(run.recording);
@@ -292,7 +289,7 @@ std::vector<DeviceGroups> peakGroups(const DryRun& run)
         const auto peak = model::parsePosition("peak", trace);
         if (!peak)
             continue;
-        DeviceGroups& device = out.emplace_back();
+        model::DeviceGroups& device = out.emplace_back();
         device.device = trace.device();
         device.reservedMost = &trace == (*session)->defaultDevice();
         const model::GroupTable table(trace, model::Grouping::Line);

@@ -7,9 +7,9 @@
 
 namespace strata::cli {
 
-model::Result<std::vector<SpreadRun>> runSpread(const DryRunOptions& options)
+model::Result<std::vector<model::AddressOrderRun>> runSpread(const DryRunOptions& options)
 {
-    std::vector<SpreadRun> out;
+    std::vector<model::AddressOrderRun> out;
     for (const char* addresses : { "top-down", "ascending", "random:1", "random:2", "random:3" }) {
         if (options.addresses == addresses)
             continue;

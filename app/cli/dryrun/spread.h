@@ -2,18 +2,11 @@
 #pragma once
 
 #include "app/cli/dryrun/run.h"
+#include "model/dryrun/dry_run_answer.h"
 
 namespace strata::cli {
 
-/// What another order of addresses came to.
-struct SpreadRun {
-    std::string addresses;
-    std::int64_t reservedPeak = 0;
-    bool fits = true;
-    int exitStatus = 0;
-};
-
 /// Runs the command once for each order of addresses but that of `options`, without its output.
-[[nodiscard]] model::Result<std::vector<SpreadRun>> runSpread(const DryRunOptions& options);
+[[nodiscard]] model::Result<std::vector<model::AddressOrderRun>> runSpread(const DryRunOptions& options);
 
 } // namespace strata::cli

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace strata::cli {
 
@@ -17,7 +16,6 @@ namespace {
 
 using model::formatBytes;
 using model::formatCount;
-using nlohmann::ordered_json;
 
 constexpr const char* kOutside = "outside of operators";
 
@@ -100,24 +98,18 @@ std::string cardsText(const StepTime& time)
     return any ? out : std::string();
 }
 
-ordered_json kindsJson(const model::LeastStep& least)
+std::vector<model::DryRunKind> kindsOf(const model::LeastStep& least)
 {
-    ordered_json out = ordered_json::array();
+    std::vector<model::DryRunKind> out;
     for (const model::LeastKind& kind : least.kinds)
-        out.push_back({ { "kind", model::costKindWord(kind.kind) }, { "calls", kind.calls },
-            { "launches", kind.launches }, { "flops", whole(kind.flops) }, { "bytes", whole(kind.bytes) },
-            { "least_ns", whole(kind.leastNs) }, { "roofline_ns", whole(kind.rooflineNs) } });
+        out.push_back({ .kind = std::string(model::costKindWord(kind.kind)),
+            .calls = kind.calls,
+            .launches = kind.launches,
+            .flops = whole(kind.flops),
+            .bytes = whole(kind.bytes),
+            .leastNs = whole(kind.leastNs),
+            .rooflineNs = whole(kind.rooflineNs) });
     return out;
-}
-
-ordered_json unknownJson(const model::LeastStep& least)
-{
-    ordered_json operators = ordered_json::array();
-    for (const model::UnknownOperator& each : least.unknown)
-        operators.push_back(
-            { { "name", each.name }, { "calls", each.calls }, { "launches", each.launches } });
-    return { { "launches", least.unknownLaunches }, { "outside_launches", least.outsideLaunches },
-        { "operators", std::move(operators) } };
 }
 
 } // namespace
@@ -151,35 +143,36 @@ StepTime stepTimeOf(const DryRun& run)
     return out;
 }
 
-ordered_json stepTimeJson(const StepTime& time, const std::string& card)
+model::DryRunTime timeAnswer(const StepTime& time, const std::string& card)
 {
-    ordered_json out{ { "card", card }, { "problem", nullptr } };
+    model::DryRunTime answer{ .card = card, .problem = {}, .figures = {} };
     if (!time.step.problem.empty()) {
-        out["problem"] = time.step.problem;
-        return out;
+        answer.problem = time.step.problem;
+        return answer;
     }
-    out["step"] = time.step.step ? ordered_json(*time.step.step) : ordered_json(nullptr);
-    out["rank"] = time.rank >= 0 ? ordered_json(time.rank) : ordered_json(nullptr);
-    out["devices"] = time.devices;
-    out["least_ns"] = whole(time.least.leastNs);
-    out["roofline_ns"] = whole(time.least.rooflineNs);
-    out["flops"] = whole(time.least.flops);
-    out["flops_in_full"] = whole(time.least.flopsInFull);
-    out["bytes"] = whole(time.least.bytes);
-    out["kinds"] = kindsJson(time.least);
-    out["launches"] = time.step.launches;
-    out["unknown"] = unknownJson(time.least);
-    out["collectives"] = ordered_json::array();
+    model::DryRunTimeFigures& out = answer.figures.value.emplace();
+    out.step = time.step.step;
+    if (time.rank >= 0)
+        out.rank = time.rank;
+    out.devices = time.devices;
+    out.leastNs = whole(time.least.leastNs);
+    out.rooflineNs = whole(time.least.rooflineNs);
+    out.flops = whole(time.least.flops);
+    out.flopsInFull = whole(time.least.flopsInFull);
+    out.bytes = whole(time.least.bytes);
+    out.kinds = kindsOf(time.least);
+    out.launches = time.step.launches;
+    out.unknown.launches = time.least.unknownLaunches;
+    out.unknown.outsideLaunches = time.least.outsideLaunches;
+    for (const model::UnknownOperator& each : time.least.unknown)
+        out.unknown.operators.push_back({ each.name, each.calls, each.launches });
     for (const model::LaunchedCollective& each : time.step.collectives)
-        out["collectives"].push_back(
-            { { "name", each.name }, { "calls", each.calls }, { "bytes", each.bytes } });
-    out["cpu_step_ns"] = time.step.stepNs ? ordered_json(*time.step.stepNs) : ordered_json(nullptr);
-    out["steps_timed"] = time.step.stepsTimed;
-    out["cards"] = ordered_json::array();
+        out.collectives.push_back({ each.name, each.calls, each.bytes });
+    out.cpuStepNs = time.step.stepNs;
+    out.stepsTimed = time.step.stepsTimed;
     for (const CardTime& each : time.cards)
-        out["cards"].push_back(
-            { { "name", each.card->name }, { "least_ns", whole(each.leastNs) }, { "fits", each.fits } });
-    return out;
+        out.cards.push_back({ each.card->name, whole(each.leastNs), each.fits });
+    return answer;
 }
 
 std::string stepTimeText(const StepTime& time, const std::string& card)

@@ -4,8 +4,8 @@
 #include "app/cli/dryrun/run.h"
 #include "model/analysis/work/costs/least_step.h"
 #include "model/cards/catalogue.h"
+#include "model/dryrun/dry_run_time.h"
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -30,8 +30,8 @@ struct StepTime {
 /// Nothing of what the program launched was told: `step.problem` says why.
 [[nodiscard]] StepTime stepTimeOf(const DryRun& run);
 
-/// The object "time" of `strata dryrun --json`.
-[[nodiscard]] nlohmann::ordered_json stepTimeJson(const StepTime& time, const std::string& card);
+/// What `strata dryrun --json` prints of it.
+[[nodiscard]] model::DryRunTime timeAnswer(const StepTime& time, const std::string& card);
 /// The same for people.
 [[nodiscard]] std::string stepTimeText(const StepTime& time, const std::string& card);
 

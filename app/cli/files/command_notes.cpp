@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/analysis/summary/summary.h"
-#include "model/analysis/training/roles/category_rules.h"
 #include "model/base/units.h"
-#include "model/session/filter_text.h"
 #include "model/session/user_file.h"
+#include "model/tables/notes_answer.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
@@ -22,114 +19,42 @@ namespace strata::cli {
 
 namespace {
 
-using model::EventIndex;
 using model::UserItem;
 
 constexpr std::size_t kTextShown = 80;
 
-const char* kindName(UserItem::Kind kind)
+std::string placeOf(const UserItem& item, const model::Session& session)
 {
-    switch (kind) {
-    case UserItem::Kind::Note:
-        return "note";
-    case UserItem::Kind::Range:
-        return "range";
-    case UserItem::Kind::Filter:
-        return "filter";
-    case UserItem::Kind::Rules:
-    case UserItem::Kind::View: // which is not listed
-        break;
-    }
-    return "rules";
-}
-
-std::string idOf(const UserItem& item)
-{
-    return fmt::format("{:016x}", item.key);
-}
-
-/// An item as it stands in this recording.
-struct Row {
-    const UserItem* item;
-    const model::DeviceTrace* trace; ///< of its device; nullptr: the recording does not have it
-
-    [[nodiscard]] bool isPlaced() const { return item->isPlaced(); }
-    /// What it says as JSON is understood.
-    [[nodiscard]] bool isKnown(const model::Recording& recording) const
-    {
-        return item->kind == UserItem::Kind::Rules
-            ? model::CategoryRules::read(item->conditions).has_value()
-            : model::filterFromText(recording, item->conditions).has_value();
-    }
-    /// False: it names events that the trace does not have.
-    [[nodiscard]] bool isThere() const
-    {
-        return trace && item->first >= -1 && item->last >= item->first && item->last < trace->eventCount();
-    }
-};
-
-/// JSON has no line breaks inside of its texts.
-std::string onOneLine(std::string json)
-{
-    std::ranges::replace_if(
-        json, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-    return json;
-}
-
-std::string placeOf(const Row& row)
-{
-    const UserItem& item = *row.item;
-    if (!row.isPlaced())
-        return onOneLine(item.conditions);
-    if (!row.isThere())
+    if (!item.isPlaced())
+        return model::conditionsOnOneLine(item).text;
+    if (!model::isInRecording(item, session))
         return fmt::format("event {} of GPU {}, which this recording does not have", item.first, item.device);
     std::string place = item.first == item.last
-        ? momentName(*row.trace, item.first)
+        ? momentName(*session.find(item.device), item.first)
         : fmt::format("events {} to {}", model::formatCount(item.first), model::formatCount(item.last));
     if (item.address != 0)
         place += fmt::format(", block at {}", model::formatAddress(item.address));
     return place;
 }
 
-void writeNotesJson(
-    Output& out, const std::string& file, const model::Recording& recording, const std::vector<Row>& rows)
+void printNotes(Output& out, const model::NotesAnswer& answer)
 {
-    JsonWriter json;
-    json.beginObject().member("schema", 1).member("file", file).key("items").beginArray();
-    for (const Row& row : rows) {
-        const UserItem& item = *row.item;
-        json.beginObject().member("kind", kindName(item.kind)).member("id", idOf(item));
-        json.member("text", item.text).member("device", item.device);
-        if (row.isPlaced()) {
-            json.member("from", item.first).member("to", item.last);
-            json.member("time_ns", row.isThere() ? model::timeOf(*row.trace, item.first) : std::nullopt);
-            json.key("address");
-            item.address != 0 ? json.value(model::formatAddress(item.address)) : json.null();
-        } else {
-            json.key("conditions"); // as text where they come from a later version, or are none
-            row.isKnown(recording) ? json.foreign(onOneLine(item.conditions)) : json.value(item.conditions);
-        }
-        json.member("changed_ns", item.changedNs).endObject();
-    }
-    json.endArray().member("unread_from", recording.user.unreadFrom).endObject().endLine();
-    out.write(json.text());
-}
-
-void printNotes(Output& out, const model::UserData& user, const std::vector<Row>& rows, bool severalDevices)
-{
-    if (rows.empty())
+    if (answer.items.empty())
         out.line("No notes, named ranges or filters. The window adds them, or: strata notes FILE --add TEXT "
                  "--from POSITION");
+    const bool severalDevices = answer.session->devices().size() > 1;
     Table table({ { "", Table::Align::Left }, { "", Table::Align::Left }, { "", Table::Align::Left },
         { "", Table::Align::Left } });
-    for (const Row& row : rows) {
-        table.add({ kindName(row.item->kind), model::shortenRight(printable(row.item->text), kTextShown),
-            severalDevices && row.isPlaced() ? deviceName(row.item->device) : "", printable(placeOf(row)) });
+    for (const UserItem& item : answer.items) {
+        table.add({ std::string(model::userKindWord(item.kind)),
+            model::shortenRight(printable(item.text), kTextShown),
+            severalDevices && item.isPlaced() ? deviceName(item.device) : "",
+            printable(placeOf(item, *answer.session)) });
     }
     table.print(out);
-    if (user.unreadFrom)
+    if (const auto unreadFrom = answer.session->recording().user.unreadFrom)
         out.line(fmt::format("{} What was added behind byte {} cannot be read.", out.bad("Not complete."),
-            model::formatCount(static_cast<std::int64_t>(*user.unreadFrom))));
+            model::formatCount(static_cast<std::int64_t>(*unreadFrom))));
 }
 
 std::int64_t nowNs()
@@ -171,45 +96,35 @@ public:
             return add(file, session, out);
         if (!m_remove.empty())
             return remove(file, session.recording().user, out);
-        const auto rows = rowsOf(session);
-        if (!rows)
-            return model::Failure(rows.error());
+        auto items = itemsOf(session);
+        if (!items)
+            return model::Failure(items.error());
+        const model::NotesAnswer answer{ file, &session, *std::move(items) };
         if (m_read.json)
-            writeNotesJson(out, file, session.recording(), *rows);
+            out.write(jsonLine(answer, answer));
         else
-            printNotes(out, session.recording().user, *rows, session.devices().size() > 1);
+            printNotes(out, answer);
         return kDone;
     }
 
 private:
     /// Those of the device and within the range that were asked for.
-    [[nodiscard]] model::Result<std::vector<Row>> rowsOf(const model::Session& session) const
+    [[nodiscard]] model::Result<std::vector<UserItem>> itemsOf(const model::Session& session) const
     {
-        std::optional<EventRange> within;
-        const model::DeviceTrace* only = nullptr;
-        if (m_read.device || m_range.given()) {
-            const auto trace = chooseDevice(session, m_read.device);
-            if (!trace)
-                return model::Failure(trace.error());
-            const auto range = parseRange(**trace, m_range);
-            if (!range)
-                return model::Failure(range.error());
-            only = *trace;
-            within = *range;
-        }
-        std::vector<Row> rows;
-        for (const UserItem& item : session.recording().user.items) {
-            const Row row{ &item, session.find(item.device) };
-            if (!item.isListed())
-                continue;
-            const bool here = !within || !row.isPlaced()
-                || (row.trace == only && item.last >= within->from && item.first <= within->to);
-            if (here)
-                rows.push_back(row);
-        }
-        std::ranges::stable_sort(
-            rows, [](const Row& a, const Row& b) { return model::isListedBefore(*a.item, *b.item); });
-        return rows;
+        std::vector<UserItem> items = session.recording().user.listed();
+        if (!m_read.device && !m_range.given())
+            return items;
+        const auto trace = chooseDevice(session, m_read.device);
+        if (!trace)
+            return model::Failure(trace.error());
+        const auto range = parseRange(**trace, m_range);
+        if (!range)
+            return model::Failure(range.error());
+        std::erase_if(items, [&](const UserItem& item) {
+            return item.isPlaced()
+                && (session.find(item.device) != *trace || item.last < range->from || item.first > range->to);
+        });
+        return items;
     }
 
     [[nodiscard]] model::Result<int> add(
@@ -261,15 +176,11 @@ private:
         const auto kept = model::UserFile(file, model::UserFile::usualFolder()).append({ &change, 1 });
         if (!kept)
             return model::Failure(kept.error());
-        if (m_read.json) {
-            JsonWriter json;
-            json.beginObject().member("schema", 1).member("file", file).member("id", idOf(change.item));
-            json.member("kept_in", kept->string()).endObject().endLine();
-            out.write(json.text());
-        } else {
-            out.line(fmt::format("{} {} in {}", change.removed ? "removed" : "added", idOf(change.item),
-                printable(kept->string())));
-        }
+        if (m_read.json)
+            out.write(jsonLine(model::NoteChangeAnswer{ file, change.item.key, kept->string() }));
+        else
+            out.line(fmt::format("{} {} in {}", change.removed ? "removed" : "added",
+                model::userKeyText(change.item.key), printable(kept->string())));
         return kDone;
     }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "model/analysis/summary/summary.h"
 #include "model/base/units.h"
-#include "model/session/cut.h"
 #include "model/session/save.h"
-#include "model/trace/program/call_list.h"
+#include "model/session/share_answer.h"
 #include "model/trace/program/roles.h"
 
 #include <CLI/CLI.hpp>
@@ -107,32 +106,16 @@ std::string joined(const std::vector<std::string>& parts)
     return list;
 }
 
-/// What model::Cut says of what it left out.
-struct Left {
-    model::Scrubber::Counts scrubbed;
-    std::int64_t userKept = 0, userOutside = 0, userDropped = 0;
-};
-
 constexpr const char* kUserItem = "note, named range or filter";
 constexpr const char* kUserItems = "notes, named ranges and filters";
 
-/// Rows of the lists of what the program called.
-std::int64_t countCalls(const model::Session& session)
+void printShared(Output& out, const model::ShareAnswer& answer)
 {
-    std::int64_t rows = 0;
-    if (const auto* const part = session.recording().parts.find<model::CallLists>())
-        for (const model::CallList& list : part->lists)
-            rows += static_cast<std::int64_t>(list.rows.size());
-    return rows;
-}
-
-void printShared(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
-    const model::Scrub& scrub, const Left& left)
-{
-    const model::Scrubber::Counts& counts = left.scrubbed;
-    for (const model::DeviceTrace& trace : session.devices()) {
-        const auto kept = spans.find(trace.device());
-        if (kept == spans.end()) {
+    const model::Scrubber::Counts& counts = answer.cut.scrubbed;
+    const model::Scrub& scrub = answer.scrub;
+    for (const model::DeviceTrace& trace : answer.session->devices()) {
+        const auto kept = answer.spans.find(trace.device());
+        if (kept == answer.spans.end()) {
             out.line(fmt::format("  {}: left out", deviceName(trace.device())));
             continue;
         }
@@ -158,51 +141,27 @@ void printShared(Output& out, const model::Session& session, const std::map<int,
     if (counts.modules > 0)
         dropped.push_back(
             plural(counts.modules, "name of a module or parameter", "names of modules and parameters"));
-    if (scrub.calls && countCalls(session) > 0)
-        dropped.push_back(plural(countCalls(session), "call of a deep step", "calls of a deep step"));
-    if (left.userDropped > 0)
-        dropped.push_back(plural(left.userDropped, kUserItem, kUserItems));
+    if (answer.droppedCalls() > 0)
+        dropped.push_back(plural(answer.droppedCalls(), "call of a deep step", "calls of a deep step"));
+    if (answer.cut.userDropped > 0)
+        dropped.push_back(plural(answer.cut.userDropped, kUserItem, kUserItems));
     if (!dropped.empty())
         out.line(fmt::format("  Dropped: {}.", joined(dropped)));
-    if (left.userKept > 0)
-        out.line(fmt::format("  Goes with it: {}.", plural(left.userKept, kUserItem, kUserItems)));
-    if (left.userOutside > 0)
-        out.line(fmt::format(
-            "  Left out, as not within what is kept: {}.", plural(left.userOutside, kUserItem, kUserItems)));
+    if (answer.cut.userKept > 0)
+        out.line(fmt::format("  Goes with it: {}.", plural(answer.cut.userKept, kUserItem, kUserItems)));
+    if (answer.cut.userOutside > 0)
+        out.line(fmt::format("  Left out, as not within what is kept: {}.",
+            plural(answer.cut.userOutside, kUserItem, kUserItems)));
     std::vector<std::string> options;
     for (const auto& [name, done] : { std::pair("paths", scrub.paths), { "names", scrub.names },
              { "commands", scrub.commands }, { "metadata", scrub.metadata },
-             { "modules", scrub.modules || model::countModuleNames(session.recording()) == 0 },
-             { "calls", scrub.calls || countCalls(session) == 0 },
-             { "notes", scrub.notes || left.userKept == 0 } })
+             { "modules", scrub.modules || model::countModuleNames(answer.session->recording()) == 0 },
+             { "calls", scrub.calls || answer.callsInSession() == 0 },
+             { "notes", scrub.notes || answer.cut.userKept == 0 } })
         if (!done)
             options.emplace_back(name);
     if (!options.empty())
         out.line(fmt::format("  Kept as they are: {}. --drop leaves them out.", joined(options)));
-}
-
-void writeShareJson(Output& out, const model::Session& session, const std::string& target, std::int64_t bytes,
-    const std::map<int, EventSpan>& spans, const model::Scrub& scrub, const Left& left)
-{
-    const model::Scrubber::Counts& counts = left.scrubbed;
-    JsonWriter json;
-    json.beginObject().member("schema", 1).member("file", target).member("file_bytes", bytes);
-    json.key("devices").beginArray();
-    for (const auto& [device, span] : spans)
-        json.beginObject()
-            .member("device", device)
-            .member("first_event", span.first)
-            .member("last_event", span.last)
-            .member("of_events", session.find(device)->eventCount())
-            .endObject();
-    json.endArray().key("dropped").beginObject();
-    json.member("paths", counts.paths).member("names", counts.names).member("facts", counts.facts);
-    json.member("commands", counts.commands).member("metadata", counts.metadata);
-    json.member("modules", counts.modules);
-    json.member("calls", scrub.calls ? countCalls(session) : 0);
-    json.member("notes", left.userDropped).endObject();
-    json.member("notes_kept", left.userKept).member("notes_outside", left.userOutside).endObject().endLine();
-    out.write(json.text());
 }
 
 class Share final : public FileCommand {
@@ -260,7 +219,6 @@ public:
         if (!spans)
             return model::Failure(spans.error());
         model::Cut cut = model::cut(**session, { *spans, m_scrub });
-        const Left left{ cut.scrubbed, cut.userKept, cut.userOutside, cut.userDropped };
         // Opened as whoever gets it will, so that its figures can go with it.
         const auto shared = model::Session::fromRecording(std::move(cut.recording));
         if (!shared)
@@ -270,13 +228,14 @@ public:
             !written)
             return model::Failure(written.error());
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(m_output, ignored));
+        const model::ShareAnswer answer{ m_output, bytes, session->get(), *spans, m_scrub, std::move(cut) };
         if (m_read.json) {
-            writeShareJson(out, **session, m_output, bytes, *spans, m_scrub, left);
+            out.write(jsonLine(answer, answer));
             return kDone;
         }
         out.line(fmt::format("{}: {} (from {})", m_output, model::formatBytes(bytes),
             model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
-        printShared(out, **session, *spans, m_scrub, left);
+        printShared(out, answer);
         return kDone;
     }
 

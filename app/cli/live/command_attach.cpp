@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/live/inject_option.h"
 #include "app/cli/live/polled.h"
-#include "app/cli/live/process_json.h"
 #include "app/cli/live/terminal/watch.h"
 #include "app/cli/options.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/live/attached_file.h"
 #include "model/live/follow.h"
+#include "model/live/processes_answer.h"
 #include "model/session/symbolize.h"
 
 #include <CLI/CLI.hpp>
@@ -110,13 +111,7 @@ public:
         if (!m_json || totals.timeNs == 0 || std::chrono::steady_clock::now() - m_printedAt < 900ms)
             return;
         m_printedAt = std::chrono::steady_clock::now();
-        m_line.clear();
-        m_line.beginObject();
-        m_line.member("time_ns", totals.timeNs);
-        writeProcess(m_process, m_line);
-        m_line.endObject();
-        m_line.endLine();
-        m_out.write(m_line.text());
+        m_out.write(jsonLine(model::ProcessAt{ m_process, totals.timeNs }));
         m_out.flush();
     }
     model::Result<void> onBegin(const std::vector<wire::Gap::Missing>& missing) override
@@ -176,7 +171,6 @@ private:
     model::LiveProcess m_process;
     std::optional<model::AttachedFile> m_file;
     std::vector<fs::path> m_files;
-    JsonWriter m_line;
     std::chrono::steady_clock::time_point m_printedAt{};
     LinkState m_state = LinkState::Connecting;
     bool m_greeted = false;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
-#include "app/cli/live/process_json.h"
 #include "app/cli/options.h"
 #include "app/cli/tables/row_table.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/live/processes_answer.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -49,30 +50,17 @@ public:
     model::Result<int> run(Output& out, Output& err) override
     {
         std::string why;
-        const std::vector<model::LiveProcess> processes = model::findProcesses(why);
+        const model::ProcessesAnswer answer{ model::findProcesses(why) };
         if (!why.empty())
             err.write("strata: not looked into: " + why);
         if (m_json)
-            printJson(processes, out);
+            out.write(jsonLine(answer));
         else
-            print(processes, out);
+            print(answer.processes, out);
         return kDone;
     }
 
 private:
-    static void printJson(const std::vector<model::LiveProcess>& processes, Output& out)
-    {
-        JsonWriter json;
-        json.beginObject().member("schema", 1).key("processes").beginArray();
-        for (const model::LiveProcess& process : processes) {
-            json.beginObject();
-            writeProcess(process, json);
-            json.endObject();
-        }
-        json.endArray().endObject();
-        out.line(json.text());
-    }
-
     static void print(const std::vector<model::LiveProcess>& processes, Output& out)
     {
         if (processes.empty())

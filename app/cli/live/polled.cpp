@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/live/polled.h"
 
-#include "app/cli/live/process_json.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/live/terminal/watch.h"
+#include "model/live/processes_answer.h"
 
 #include <charconv>
 #include <chrono>
@@ -33,15 +34,10 @@ model::Sentence remedyFor(const model::LiveProcess& process)
 void printEachSecond(
     model::PolledProcess& polled, model::LiveProcess process, Output& out, const std::stop_token& stop)
 {
-    JsonWriter line;
     for (auto next = std::chrono::steady_clock::now(); !stop.stop_requested() && !out.closed();) {
         const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
             std::chrono::system_clock::now().time_since_epoch());
-        line.clear();
-        line.beginObject().member("time_ns", std::int64_t{ now.count() });
-        writeProcess(process, line);
-        line.endObject().endLine();
-        out.write(line.text());
+        out.write(jsonLine(model::ProcessAt{ std::move(process), now.count() }));
         out.flush();
         next += 1s;
         while (std::chrono::steady_clock::now() < next && !stop.stop_requested())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/record/record.h"
 
+#include "app/cli/answer_json.h"
 #include "app/launch/child.h"
 #include "app/launch/command.h"
 #include "app/launch/gpus.h"
@@ -13,6 +14,7 @@
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/cards/catalogue.h"
+#include "model/session/simulation.h"
 #include "model/session/symbolize.h"
 
 #include <cerrno>
@@ -24,7 +26,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace strata::cli {
@@ -88,10 +89,11 @@ model::Result<simgpu::Variables> inFront(
 std::string aboutSimulated(const RecordOptions& options)
 {
     const auto settings = simulatedCard(options);
-    return nlohmann::ordered_json{
-        { "device", model::findCard(options.simulated)->name }, { "capacity_bytes", settings->capacityBytes },
-        { "devices", options.devices }
-    }.dump();
+    JsonWriter json;
+    writeJson(json,
+        model::SimulatedDevice{
+            model::findCard(options.simulated)->name, settings->capacityBytes, options.devices });
+    return json.text();
 }
 
 /// Whether the command can be recorded: a LibTorch that is known before has its hook then. A script of the

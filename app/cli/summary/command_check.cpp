@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
+#include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/summary/findings.h"
 #include "app/cli/text.h"
-#include "model/base/units.h"
+#include "model/analysis/summary/check_answer.h"
 #include "model/digest/compare.h"
 #include "model/session/opener.h"
 
@@ -15,40 +17,15 @@ namespace strata::cli {
 
 namespace {
 
-struct Checked {
-    const model::DeviceTrace* trace;
-    Integrity integrity;
-};
-
-void writeCheckJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact,
-    const std::vector<int>& wrongDigests)
+void printChecked(Output& out, const model::CheckAnswer& answer)
 {
-    JsonWriter json;
-    json.beginObject().member("schema", 1).member("file", file).member("exact", exact);
-    json.key("devices").beginArray();
-    for (const Checked& checked : devices) {
-        json.beginObject()
-            .member("device", checked.trace->device())
-            .member("exact", checked.integrity.exact());
-        writeFindings(json, checked.integrity, true);
-        json.endObject();
-    }
-    json.endArray().key("wrong_digests").beginArray();
-    for (const int device : wrongDigests)
-        json.value(device);
-    json.endArray().endObject().endLine();
-    out.write(json.text());
-}
-
-void printChecked(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
-{
-    out.line(fmt::format("{}: {}", out.strong(printable(file)),
-        exact ? out.good("totals are exact") : out.bad("totals are not exact")));
-    for (const Checked& checked : devices) {
+    out.line(fmt::format("{}: {}", out.strong(printable(answer.file)),
+        answer.exact() ? out.good("totals are exact") : out.bad("totals are not exact")));
+    for (const model::CheckedDevice& checked : answer.devices) {
         if (checked.integrity.exact() && checked.integrity.notes.empty())
             continue;
-        if (devices.size() > 1)
-            out.line(deviceName(checked.trace->device()));
+        if (answer.devices.size() > 1)
+            out.line(deviceName(checked.device));
         printFindings(out, checked.integrity);
     }
 }
@@ -81,30 +58,27 @@ public:
         if (!traces)
             return model::Failure(traces.error());
 
-        const bool ranged = m_range.given();
-        std::vector<Checked> devices;
-        bool exact = true;
+        model::CheckAnswer answer{ file, {}, {} };
         for (const model::DeviceTrace* trace : *traces) {
             const auto range = parseRange(*trace, m_range);
             if (!range)
                 return model::Failure(range.error());
-            devices.push_back(
-                { trace, ranged ? integrityOf(*trace, *range) : integrityOf(trace->findings()) });
-            exact = exact && devices.back().integrity.exact();
+            answer.devices.push_back({ trace->device(),
+                m_range.given() ? model::integrityOf(trace->findings(), range->from, range->to)
+                                : model::integrityOf(trace->findings()) });
         }
-        const auto outline = opener->outline();
-        const std::vector<int> wrong
-            = outline ? model::wrongDigests(*outline, (*session)->devices()) : std::vector<int>();
+        if (const auto outline = opener->outline())
+            answer.wrongDigests = model::wrongDigests(*outline, (*session)->devices());
         if (m_read.json)
-            writeCheckJson(out, file, devices, exact, wrong);
+            out.write(jsonLine(answer, answer));
         else
-            printChecked(out, file, devices, exact);
-        for (const int device : wrong)
+            printChecked(out, answer);
+        for (const int device : answer.wrongDigests)
             err.line(printable(
                 fmt::format("strata: {}: what strata summary says of {} is not what the events say: "
                             "convert the file to a new one, which says it anew",
                     file, deviceName(device))));
-        return exact && wrong.empty() ? kDone : kFailed;
+        return answer.exact() && answer.wrongDigests.empty() ? kDone : kFailed;
     }
 
 private:

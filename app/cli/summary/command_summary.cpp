@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
+#include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/summary/summary_advice.h"
 #include "app/cli/summary/summary_report.h"
 #include "app/cli/text.h"
+#include "model/answers/summary_answer_fields.h"
 #include "model/base/units.h"
 #include "model/session/opener.h"
 
@@ -15,15 +18,16 @@
 namespace strata::cli {
 
 using model::DeviceTrace;
+using model::SummaryOfDevice;
 
 namespace {
 
-model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOptions& asked)
+model::Result<SummaryOfDevice> reportOn(const DeviceTrace& trace, const RangeOptions& asked)
 {
-    DeviceReport report;
+    SummaryOfDevice report;
     report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
     report.summary = model::summarize(trace, *report.byLine);
-    report.integrity = integrityOf(trace.findings());
+    report.integrity = model::integrityOf(trace.findings());
     if (model::tellsOfSteps(trace.recording()))
         report.steps = model::stepUses(trace);
     if (asked.given()) {
@@ -36,32 +40,31 @@ model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOption
 }
 
 /// Of the devices that were asked for; none if one is not there, which the whole session says better.
-std::optional<std::vector<DeviceReport>> reportsOn(
+std::optional<std::vector<SummaryOfDevice>> reportsOn(
     const model::SessionOutline& outline, std::optional<int> device)
 {
-    std::vector<DeviceReport> reports;
+    std::vector<SummaryOfDevice> reports;
     for (std::size_t i = 0; i < outline.devices.size(); ++i) {
         const model::DeviceRecording& recording = outline.recording->devices[i];
         const model::DeviceOutline& of = outline.devices[i];
         if (device && *device != recording.device)
             continue;
-        DeviceReport& report = reports.emplace_back();
+        SummaryOfDevice& report = reports.emplace_back();
         report.byLine = std::make_unique<model::GroupTable>(model::linesOf(*outline.recording, of));
         report.summary = model::summarize(*outline.recording, recording, of, *report.byLine);
-        report.integrity = integrityOf(of.findings);
+        report.integrity = model::integrityOf(of.findings);
     }
     return device && reports.empty() ? std::nullopt : std::optional(std::move(reports));
 }
 
-bool fits(
-    Output& err, const std::string& file, const std::vector<DeviceReport>& devices, std::int64_t maxPeakBytes)
+bool fits(Output& err, const model::SummaryAnswer& answer, std::int64_t maxPeakBytes)
 {
     bool all = true;
-    for (const DeviceReport& device : devices) {
+    for (const SummaryOfDevice& device : answer.devices) {
         if (device.neededBytes() <= maxPeakBytes)
             continue;
         all = false;
-        err.line(printable(fmt::format("strata: {}: {} needs {}{}, {} more than --max-peak {}", file,
+        err.line(printable(fmt::format("strata: {}: {} needs {}{}, {} more than --max-peak {}", answer.file,
             deviceName(device.summary.device),
             device.summary.needs && device.summary.needs->atLeast ? "at least " : "",
             model::formatBytes(device.neededBytes()), model::formatBytes(device.neededBytes() - maxPeakBytes),
@@ -107,13 +110,13 @@ public:
 
     model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
     {
-        const auto print = [&](const model::Recording& recording, const std::vector<DeviceReport>& devices) {
+        const auto print = [&](const model::SummaryAnswer& answer) {
             if (m_read.json)
-                writeSummaryJson(out, file, recording, devices);
+                out.write(jsonLine(answer, answer));
             else
-                printSummary(out, file, recording, devices);
+                printSummary(out, answer);
             out.flush();
-            return m_maxPeakBytes && !fits(err, file, devices, *m_maxPeakBytes) ? kFailed : kDone;
+            return m_maxPeakBytes && !fits(err, answer, *m_maxPeakBytes) ? kFailed : kDone;
         };
         auto opener = openFile(file, m_read.force);
         if (!opener)
@@ -122,11 +125,11 @@ public:
             auto outline = opener->outline();
             if (outline && model::tellsOfSteps(*outline->recording))
                 outline.reset(); // what each took is known from its events
-            const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt;
-            if (devices && std::ranges::none_of(*devices, [](const DeviceReport& device) {
-                    return isWorthAdvice(device.summary);
+            auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt;
+            if (devices && std::ranges::none_of(*devices, [](const SummaryOfDevice& device) {
+                    return model::isWorthAdvice(device.summary);
                 }))
-                return print(*outline->recording, *devices);
+                return print({ file, outline->recording.get(), std::move(*devices) });
         }
         const auto session = readAll(*opener, err);
         if (!session)
@@ -134,7 +137,7 @@ public:
         const auto traces = chooseDevices(**session, m_read.device);
         if (!traces)
             return model::Failure(traces.error());
-        std::vector<DeviceReport> devices;
+        model::SummaryAnswer answer{ file, &(*session)->recording(), {} };
         for (const DeviceTrace* trace : *traces) {
             auto report = reportOn(*trace, m_range);
             if (!report)
@@ -150,11 +153,11 @@ public:
                         std::move(report->summary), *trace, curves, *report->byLine);
                 }
             }
-            if (!m_range.given() && isWorthAdvice(report->summary))
+            if (!m_range.given() && model::isWorthAdvice(report->summary))
                 report->advice = adviceOn(*trace);
-            devices.push_back(std::move(*report));
+            answer.devices.push_back(std::move(*report));
         }
-        return print((*session)->recording(), devices);
+        return print(answer);
     }
 
 private:

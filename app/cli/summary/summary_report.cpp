@@ -4,6 +4,7 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/open.h"
 #include "app/cli/report.h"
+#include "app/cli/summary/findings.h"
 #include "app/cli/summary/summary_advice.h"
 #include "app/cli/text.h"
 #include "app/cli/training/step_kind.h"
@@ -44,7 +45,7 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
             fmt::format("{} {}", out.bad("Not complete."), printable(whatIsMissing(*recording.truncation))));
 }
 
-void printTotals(Output& out, const model::Recording& recording, const DeviceReport& device)
+void printTotals(Output& out, const model::SummaryAnswer& answer, const model::SummaryOfDevice& device)
 {
     const model::Totals& totals = device.summary.totals;
     const auto atEvent = [](model::EventIndex event) {
@@ -62,7 +63,7 @@ void printTotals(Output& out, const model::Recording& recording, const DeviceRep
             atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
     else
         table.add({ "reserved", "", "", "", "not told by this file" });
-    if (const auto* const one = recording.find(totals.device); one != nullptr && one->profiled) {
+    if (answer.isProfiled(device)) {
         // What stands for requested everywhere else is what the profiler says is allocated.
         table.add({ "allocated", formatBytes(totals.requestedBytesStart),
             formatBytes(totals.requestedBytesPeak), "", atEvent(totals.requestedPeakEvent) });
@@ -92,17 +93,16 @@ void printTotals(Output& out, const model::Recording& recording, const DeviceRep
         printParagraph(out, "  The replay is not exact: " + printable(device.replay->reason().text()));
 }
 
-void printPeak(Output& out, const DeviceReport& device)
+void printPeak(Output& out, const model::SummaryOfDevice& device)
 {
-    const model::LiveGroups& peak = device.within ? device.within->groups : device.summary.peak;
+    const model::LiveGroups& peak = device.peak();
     if (peak.groups.empty())
         return;
     const model::DeviceSummary& summary = device.summary;
     const std::int64_t events = summary.totals.events;
-    const auto& timeNs = device.within ? device.within->timeNs : summary.peakTimeNs;
     std::string title = peak.event < 0 && events > 0
         ? "Peak before the first event"
-        : fmt::format("Peak at {}", momentName(peak.event, events, timeNs, summary.firstTimeNs));
+        : fmt::format("Peak at {}", momentName(peak.event, events, device.peakTimeNs(), summary.firstTimeNs));
     if (device.within)
         title += fmt::format(", between events {} and {}", formatCount(device.within->first),
             formatCount(device.within->last));
@@ -117,7 +117,7 @@ void printPeak(Output& out, const DeviceReport& device)
         out.line(fmt::format("  Reserved there: at most {}", formatBytes(*device.within->reservedBytes)));
 }
 
-void printOutOfMemory(Output& out, const model::Recording& recording, const DeviceReport& device)
+void printOutOfMemory(Output& out, const model::Recording& recording, const model::SummaryOfDevice& device)
 {
     const std::vector<model::OutOfMemory>& list = device.summary.outOfMemory;
     if (list.empty())
@@ -146,7 +146,7 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
 }
 
-void printTrainingSteps(Output& out, const DeviceReport& device)
+void printTrainingSteps(Output& out, const model::SummaryOfDevice& device)
 {
     const std::vector<model::StepUse>& steps = device.steps;
     if (steps.empty())
@@ -184,7 +184,7 @@ std::string boundText(const model::Bound& bound)
         + formatBytes(bound.most);
 }
 
-void printWaste(Output& out, const DeviceReport& device)
+void printWaste(Output& out, const model::SummaryOfDevice& device)
 {
     const model::Waste& end = device.summary.waste;
     const model::PeakUse& use = device.summary.peakUse;
@@ -205,7 +205,7 @@ void printWaste(Output& out, const DeviceReport& device)
     table.print(out);
 }
 
-void printEvents(Output& out, const DeviceReport& device)
+void printEvents(Output& out, const model::SummaryOfDevice& device)
 {
     const model::Totals& totals = device.summary.totals;
     heading(out,
@@ -219,7 +219,7 @@ void printEvents(Output& out, const DeviceReport& device)
         out.line("  " + line);
 }
 
-void printDriver(Output& out, const DeviceReport& device)
+void printDriver(Output& out, const model::SummaryOfDevice& device)
 {
     const auto& driver = device.summary.driver;
     if (!driver)
@@ -234,7 +234,7 @@ void printDriver(Output& out, const DeviceReport& device)
     table.print(out);
 }
 
-void printIntegrity(Output& out, const DeviceReport& device)
+void printIntegrity(Output& out, const model::SummaryOfDevice& device)
 {
     heading(out, device.integrity.exact() ? "Totals are exact" : "Totals are not exact");
     printFindings(out, device.integrity);
@@ -287,25 +287,24 @@ void printRest(Output& out, const model::Recording& recording)
 
 } // namespace
 
-void printSummary(Output& out, const std::string& file, const model::Recording& recording,
-    const std::vector<DeviceReport>& devices)
+void printSummary(Output& out, const model::SummaryAnswer& answer)
 {
-    printFile(out, file, recording);
-    for (const DeviceReport& device : devices) {
+    const model::Recording& recording = *answer.recording;
+    printFile(out, answer.file, recording);
+    for (const model::SummaryOfDevice& device : answer.devices) {
         out.line("");
-        if (devices.size() > 1)
+        if (answer.devices.size() > 1)
             out.line(out.strong(deviceName(device.summary.device)));
         printSentences(out, device.summary.verdict);
         if (device.summary.needs)
             printSentences(out, device.summary.needs->line);
         if (!recording.refusal) {
-            printTotals(out, recording, device);
+            printTotals(out, answer, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
-            printAdvice(out, file, device);
+            printAdvice(out, answer.file, device);
             printTrainingSteps(out, device);
-            if (const auto* const one = recording.find(device.summary.totals.device);
-                one != nullptr && one->profiled) {
+            if (answer.isProfiled(device)) {
                 heading(out, "Reserved and not in use");
                 out.line("  A profiler tells of no segments, so not of what is free in them: a memory "
                          "snapshot does.");

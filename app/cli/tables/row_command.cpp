@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/tables/row_command.h"
 
+#include "app/cli/answer_json.h"
+#include "model/tables/rows_header.h"
+
 #include <CLI/CLI.hpp>
 #include <iterator>
 
 namespace strata::cli {
 
+namespace {
+
+/// "block (default), requested, lifetime (in events) or segment".
+std::string listOf(std::span<const model::ColumnNames> orders)
+{
+    std::string list;
+    for (const model::ColumnNames& names : orders) {
+        const bool first = &names == &orders.front();
+        list += first ? "" : &names == &orders.back() ? " or " : ", ";
+        list += names.sort;
+        if (const std::string_view note = first ? "default" : names.sortNote; !note.empty())
+            list.append(" (").append(note).append(")");
+    }
+    return list;
+}
+
+} // namespace
+
 RowCommand::RowCommand(std::string name, std::string purpose, const Words& words)
     : FileCommand(std::move(name), std::move(purpose))
     , m_words(words)
-    , m_sort(words.order)
+    , m_sort(words.orders.front().sort)
 {
 }
 
@@ -21,7 +42,7 @@ void RowCommand::declare(CLI::App& app)
     app.add_flag("--frames", m_frames, "Adds the whole stack to each row of --json");
     m_limit.declare(app, "rows");
     m_filter.declare(app, name().c_str());
-    app.add_option("--sort", m_sort, m_words.sort)->type_name("COLUMN");
+    app.add_option("--sort", m_sort, listOf(m_words.orders) + "; " + m_words.sort)->type_name("COLUMN");
     declareMore(app);
     app.footer(footer(Footer::Filters));
 }
@@ -53,7 +74,7 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
     const std::span rows = firstRows(all, m_limit.rows(m_read.json, out));
     const bool areAll = rows.size() == all.size();
     if (m_read.json) {
-        writeJson(out, file, trace, range, rows, areAll);
+        writeRows(out, file, trace, range, rows, areAll);
         return kDone;
     }
     printTable(out, trace, range, rows, areAll);
@@ -63,24 +84,22 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
     return kDone;
 }
 
-void RowCommand::writeJson(Output& out, const std::string& file, const model::DeviceTrace& trace,
+void RowCommand::writeRows(Output& out, const std::string& file, const model::DeviceTrace& trace,
     EventRange range, std::span<const std::uint32_t> rows, bool areAll) const
 {
-    RowLabels labels(trace.recording());
+    const RowLabels labels(trace.recording());
     const std::unique_ptr<Between> between = this->between(trace, range, true);
     JsonWriter json;
-    json.beginObject().member("schema", 1).member("kind", name()).member("device", trace.device());
-    json.member("file", file).member("from", range.from).member("to", range.to);
-    writeFilter(json, m_filter);
-    json.endObject().endLine();
+    model::RowsHeader header{ name(), trace.device(), file, range.from, range.to, {} };
+    if (m_filter.given())
+        header.filter.value = m_filter.printed();
+    writeJson(json, header);
+    json.endLine();
     for (const std::uint32_t row : rows) {
         if (between)
             between->write(json, row);
-        json.beginObject();
-        writeRow(json, trace, labels, row);
-        if (m_frames)
-            json.key("frames").plain(labels.framesJson(stackOf(trace, row)));
-        json.endObject().endLine();
+        writeRow(json, labels, row);
+        json.endLine();
         if (json.text().size() >= kRowBuffer) {
             out.write(json.text());
             json.clear();
@@ -96,13 +115,16 @@ void RowCommand::writeJson(Output& out, const std::string& file, const model::De
 void RowCommand::printTable(Output& out, const model::DeviceTrace& trace, EventRange range,
     std::span<const std::uint32_t> rows, bool areAll) const
 {
-    RowLabels labels(trace.recording());
-    RowTable table(out, columns(), "line");
+    const RowLabels labels(trace.recording());
+    std::vector<RowTable::Column> columns = this->columns();
+    const std::string_view last = columns.back().title;
+    columns.pop_back();
+    RowTable table(out, std::move(columns), last);
     const std::unique_ptr<Between> between = this->between(trace, range, false);
     for (const std::uint32_t row : rows) {
         if (between)
             between->print(table, row);
-        printRow(table, trace, labels, row);
+        printRow(table, labels, row);
         if (out.closed())
             return;
     }

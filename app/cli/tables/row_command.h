@@ -36,12 +36,12 @@ public:
     };
 
 protected:
-    /// What the options' help says, and what rows are ordered by where nobody asks.
+    /// What the options' help says.
     struct Words {
         const char* from;
         const char* to;
-        const char* sort;
-        std::string order;
+        std::span<const model::ColumnNames> orders; ///< that --sort takes; the first where nobody asks
+        const char* sort; ///< said behind them
     };
     /// `name` is the command's, and what its rows are called.
     RowCommand(std::string name, std::string purpose, const Words& words);
@@ -53,15 +53,10 @@ protected:
     /// The rows of the range that all filters keep, in order.
     [[nodiscard]] virtual std::vector<std::uint32_t> rowsOf(const model::DeviceTrace& trace, EventRange range,
         const std::vector<model::BlockFilter>& filters) const = 0;
-    [[nodiscard]] virtual model::StackId stackOf(
-        const model::DeviceTrace& trace, std::uint32_t row) const = 0;
-    /// Its members, into an object that is open; RowCommand adds "frames".
-    virtual void writeRow(
-        JsonWriter& json, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
-    /// Those of the table, but for the line of the stack, which comes last.
+    virtual void writeRow(JsonWriter& json, const RowLabels& labels, std::uint32_t row) const = 0;
+    /// Those of the table; the last takes the width that is left.
     [[nodiscard]] virtual std::vector<RowTable::Column> columns() const = 0;
-    virtual void printRow(
-        RowTable& table, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
+    virtual void printRow(RowTable& table, const RowLabels& labels, std::uint32_t row) const = 0;
 
     /// Called once for the device, before its rows are asked for: `json`, how they will be printed.
     [[nodiscard]] virtual model::Result<void> prepare(
@@ -77,11 +72,12 @@ protected:
     {
         return nullptr;
     }
+    [[nodiscard]] bool withFrames() const { return m_frames; }
     [[nodiscard]] bool isFiltered() const { return m_filter.given(); }
     [[nodiscard]] bool asksForLabels() const { return m_filter.asksForLabels(); }
 
 private:
-    void writeJson(Output& out, const std::string& file, const model::DeviceTrace& trace, EventRange range,
+    void writeRows(Output& out, const std::string& file, const model::DeviceTrace& trace, EventRange range,
         std::span<const std::uint32_t> rows, bool areAll) const;
     void printTable(Output& out, const model::DeviceTrace& trace, EventRange range,
         std::span<const std::uint32_t> rows, bool areAll) const;
@@ -113,14 +109,11 @@ template <class Matcher, class Subject>
     return std::all_of(matchers.begin(), matchers.end(), [&](const Matcher& one) { return one(subject); });
 }
 
-/// Writes a number, or null where it names nothing: of events, stacks.
-template <class Id> void writeId(JsonWriter& json, std::string_view key, Id id)
+/// A column of the table by its order of --sort.
+template <class Order> [[nodiscard]] RowTable::Column tableColumn(Order order, std::size_t width = 0)
 {
-    json.key(key);
-    if (id.valid())
-        json.value(id.value);
-    else
-        json.null();
+    const model::ColumnNames& names = model::namesOf(order);
+    return { names.inTerminal(), width, names.text };
 }
 
 } // namespace strata::cli

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/tables/row_labels.h"
 
-#include "app/cli/groups_report.h"
+#include "app/cli/answer_json.h"
 #include "app/cli/text.h"
 #include "model/trace/filter/grouping.h"
+#include "model/trace/stack_fields.h"
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ RowLabels::RowLabels(const model::Recording& recording)
     m_streams.push_back("null");
 }
 
-const std::string& RowLabels::lineJson(model::StackId stack)
+const std::string& RowLabels::lineJson(model::StackId stack) const
 {
     std::string& json = m_lineJson[slot(m_lineJson, stack.value)];
     if (json.empty()) {
@@ -47,18 +48,18 @@ const std::string& RowLabels::lineJson(model::StackId stack)
     return json;
 }
 
-const std::string& RowLabels::framesJson(model::StackId stack)
+const std::string& RowLabels::framesJson(model::StackId stack) const
 {
     std::string& json = m_framesJson[slot(m_framesJson, stack.value)];
     if (json.empty()) {
         JsonWriter writer;
-        writeFrames(writer, m_recording, stack);
+        writeJson(writer, model::StackIn{ &m_recording, stack }.frames());
         json = writer.text();
     }
     return json;
 }
 
-const std::string& RowLabels::line(model::StackId stack)
+const std::string& RowLabels::line(model::StackId stack) const
 {
     std::string& text = m_lines[slot(m_lines, stack.value)];
     if (text.empty()) {

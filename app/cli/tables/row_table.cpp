@@ -45,23 +45,14 @@ void RowTable::row(std::initializer_list<std::string_view> cells, std::string_vi
     const auto terminal = static_cast<std::size_t>(m_out.width());
     m_line += terminal == 0
         ? last
-        : model::shortenLeft(last, terminal > m_line.size() + kNarrowestColumn ? terminal - m_line.size() : kNarrowestColumn);
+        : model::shortenLeft(
+            last, terminal > m_line.size() + kNarrowestColumn ? terminal - m_line.size() : kNarrowestColumn);
     m_out.line(m_line);
 }
 
 std::span<const std::uint32_t> firstRows(const std::vector<std::uint32_t>& rows, std::int64_t limit)
 {
     return std::span(rows).first(static_cast<std::size_t>(std::min(std::ssize(rows), limit)));
-}
-
-void writeFilter(JsonWriter& json, const FilterOption& filter)
-{
-    if (!filter.given())
-        return;
-    json.key("filter").beginArray();
-    for (const std::string& text : filter.printed())
-        json.value(text);
-    json.endArray();
 }
 
 void sayLeftOut(Output& err, std::int64_t rows)

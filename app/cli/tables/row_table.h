@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/json_writer.h"
-#include "app/cli/options.h"
 #include "app/cli/output.h"
 
 #include <cstddef>
@@ -41,9 +39,6 @@ private:
 /// The first `limit` of the rows.
 [[nodiscard]] std::span<const std::uint32_t> firstRows(
     const std::vector<std::uint32_t>& rows, std::int64_t limit);
-
-/// Writes `"filter":[...]` into an open object where there are filters: what follows is a part of the whole.
-void writeFilter(JsonWriter& json, const FilterOption& filter);
 
 /// Says on `err` that rows were left out, and how to get them.
 void sayLeftOut(Output& err, std::int64_t rows);

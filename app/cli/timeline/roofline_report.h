@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "model/analysis/work/costs/roofline.h"
 
 #include <cstddef>
 
 namespace strata::cli {
-
-/// The member "roofline" of `strata timeline --json`: at most `most` rows.
-void writeRoofline(
-    JsonWriter& json, const model::Roofline& roofline, const model::StringTable& strings, std::size_t most);
 
 /// The section of `strata timeline`: what is said, and the operators that take longest.
 void printRoofline(Output& out, const model::Roofline& roofline, const model::StringTable& strings,

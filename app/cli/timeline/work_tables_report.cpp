@@ -37,48 +37,6 @@ namespace {
 
 constexpr std::size_t kLongestOperatorShapes = 80;
 
-/// As many decimals as a program may want of a ratio.
-void writeReal(JsonWriter& json, std::string_view name, const std::optional<double>& number)
-{
-    json.key(name);
-    if (number)
-        json.plain(fmt::format("{:.6f}", *number));
-    else
-        json.null();
-}
-
-void writeThree(JsonWriter& json, std::string_view name, const std::array<std::int32_t, 3>* three)
-{
-    json.key(name);
-    if (!three) {
-        json.null();
-        return;
-    }
-    json.beginArray();
-    for (const std::int32_t number : *three)
-        json.value(number);
-    json.endArray();
-}
-
-void writeOperator(JsonWriter& json, const model::OperatorSums& row, const model::StringTable& strings)
-{
-    const auto bytes = [&](std::int64_t model::OperatorMemory::*of) {
-        return row.memory ? std::optional((*row.memory).*of) : std::nullopt;
-    };
-    json.member("self_ns", row.selfNs)
-        .member("total_ns", row.totalNs)
-        .member("gpu_self_ns", row.deviceSelfNs)
-        .member("gpu_total_ns", row.deviceTotalNs)
-        .member("gpu_self_bytes", bytes(&model::OperatorMemory::selfBytes))
-        .member("gpu_total_bytes", bytes(&model::OperatorMemory::totalBytes))
-        .member("gpu_peak_bytes", bytes(&model::OperatorMemory::peakBytes))
-        .key("shapes");
-    if (row.shapes.valid())
-        json.value(model::shapesText(strings[row.shapes]));
-    else
-        json.null();
-}
-
 std::string threeText(const std::array<std::int32_t, 3>& three)
 {
     return fmt::format("{}x{}x{}", three[0], three[1], three[2]);
@@ -219,55 +177,6 @@ void printCopies(Sections& sections, const std::vector<model::CopySums>& rows)
 }
 
 } // namespace
-
-void writeTables(
-    JsonWriter& json, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most)
-{
-    const auto rows = [&](const char* key, const auto& all, const auto& write) {
-        json.key(key).beginArray();
-        for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
-            json.beginObject().member("name", strings[all[i].name]).member("calls", all[i].calls);
-            write(all[i]);
-            json.endObject();
-        }
-        json.endArray();
-    };
-    const auto writeCall = [&](const model::CallSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.meanNs());
-    };
-    rows("operators", tables.operators,
-        [&](const model::OperatorSums& row) { writeOperator(json, row, strings); });
-    rows("annotations", tables.annotations,
-        [&](const model::OperatorSums& row) { writeOperator(json, row, strings); });
-    rows("kernels", tables.kernels, [&](const model::KernelSums& row) {
-        writeCall(row);
-        writeReal(json, "occupancy_percent", row.occupancyPercent);
-        writeThree(json, "grid", row.launch ? &row.launch->grid : nullptr);
-        writeThree(json, "block", row.launch ? &row.launch->block : nullptr);
-    });
-    rows("runtime_calls", tables.calls, writeCall);
-    rows("copies", tables.copies, [&](const model::CopySums& row) {
-        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
-            .member("total_ns", row.totalNs);
-        writeReal(json, "bytes_per_second", row.bytesPerSecond());
-        json.member("under_computation_ns", row.underComputationNs).key("host_memory");
-        if (row.host == model::HostPages::NotTold)
-            json.null();
-        else
-            json.value(model::hostPagesWord(row.host));
-    });
-    rows("synchronisations", tables.synchronisations, writeCall);
-    rows("communication", tables.collectives, [&](const model::CollectiveSums& row) {
-        writeCall(row);
-        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes));
-        writeReal(json, "bytes_per_second", row.bytesPerSecond());
-        json.member("under_computation_ns", row.underComputationNs).member("exposed_ns", row.exposedNs());
-    });
-    rows("data_loader", tables.loading, [&](const model::LoadingSums& row) {
-        writeCall(row);
-        writeReal(json, "share_of_steps", row.shareOfSteps);
-    });
-}
 
 void printTables(
     Output& out, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "model/analysis/work/work_tables.h"
 
@@ -17,11 +16,7 @@ namespace strata::cli {
 /// least]".
 [[nodiscard]] std::string shortName(std::string_view name);
 
-/// The members of `strata timeline --json` that are tables: at most `most` rows of each.
-void writeTables(
-    JsonWriter& json, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most);
-
-/// The same for people.
+/// The tables of `strata timeline`: at most `most` rows of each.
 void printTables(
     Output& out, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most);
 

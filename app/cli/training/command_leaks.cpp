@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/groups_report.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/analysis/training/leaks/leaks.h"
+#include "model/analysis/training/leaks/leaks_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 
@@ -22,119 +21,16 @@ namespace strata::cli {
 namespace {
 
 using model::DeviceTrace;
-using model::LeakGrowth;
-using model::LeakKind;
 using model::LeakReport;
+using model::LeaksAnswer;
 using model::LeakSite;
 
-/// Lines of the stacks of all sites.
-model::GroupTable linesOf(const DeviceTrace& trace, const LeakReport& report)
+std::string nameOf(const LeaksAnswer& answer, const LeakSite& site)
 {
-    std::vector<model::StackId> stacks;
-    for (const LeakSite& site : report.sites)
-        stacks.push_back(site.stack);
-    std::ranges::sort(stacks);
-    stacks.erase(std::unique(stacks.begin(), stacks.end()), stacks.end());
-    return { trace.recording(), stacks };
-}
-
-struct Looked {
-    const DeviceTrace* trace;
-    model::StepEvidence evidence;
-    LeakReport report;
-    model::GroupTable lines = linesOf(*trace, report);
-
-    [[nodiscard]] const std::string& lineOf(const LeakSite& site) const
-    {
-        return lines.label(lines.groupOfStack(site.stack));
-    }
-};
-
-void writeGrowth(JsonWriter& json, std::span<const LeakGrowth> rows, bool events)
-{
-    json.beginArray();
-    for (const LeakGrowth& row : rows) {
-        json.beginObject().member("step", row.step);
-        if (events)
-            json.member("event", row.event);
-        json.member("requested_bytes", row.requestedBytes)
-            .member("allocated_bytes", row.allocatedBytes)
-            .member("blocks", row.blocks)
-            .endObject();
-    }
-    json.endArray();
-}
-
-void writePlace(JsonWriter& json, const std::optional<model::LeakPlace>& place)
-{
-    json.key("place");
-    if (!place) {
-        json.null();
-        return;
-    }
-    json.beginObject().member("ordinal", place->ordinal).member("requested_bytes", place->requestedBytes);
-    json.key("stream");
-    if (place->stream < 0)
-        json.null();
-    else
-        json.value(place->stream);
-    json.endObject();
-}
-
-void writeSiteOf(JsonWriter& json, const Looked& looked, const LeakSite& site)
-{
-    json.beginObject();
-    json.member("line", looked.lineOf(site)).key("stack");
-    writeSite(json, looked.trace->recording(), site.stack);
-    json.key("module");
-    if (site.module.valid())
-        json.value(looked.trace->recording().strings[site.module]);
-    else
-        json.null();
-    json.member("kind", model::leakKindWord(site.kind))
-        .member("bytes_per_step_requested", site.requestedBytesPerStep)
-        .member("bytes_per_step_allocated", site.allocatedBytesPerStep)
-        .member("bytes_per_step_reserved", site.reservedBytesPerStep);
-    json.key("blocks_per_step").plain(fmt::format("{:.4g}", site.blocksPerStep));
-    json.member("first_step", site.firstStep).member("steps_to_oom", site.stepsToOom);
-    json.member("pattern", site.pattern.text()).member("change", site.change.text());
-    json.member("why", site.why.text());
-    writePlace(json, site.place);
-    json.key("growth");
-    writeGrowth(json, site.growth, true);
-    json.key("survivors");
-    writeGrowth(json, site.survivors, false);
-    json.key("examples").beginArray();
-    for (const model::BlockId block : site.examples)
-        json.value(block.value);
-    json.endArray().endObject();
-}
-
-void writeReport(JsonWriter& json, const std::string& file, const Looked& looked)
-{
-    const LeakReport& report = looked.report;
-    json.beginObject().member("schema", 1).member("file", file).member("device", report.device);
-    json.member("evidence", model::evidenceWord(looked.evidence))
-        .member("steps", report.steps)
-        .member("warmup", report.warmup)
-        .member("verdict", model::leakVerdictWord(report.verdict))
-        .member("why", report.why.text())
-        .member("bytes_per_step_allocated", report.allocatedBytesPerStep())
-        .member("capacity_bytes", report.capacityBytes)
-        .member("steps_to_oom", report.stepsToOom);
-    json.key("sites").beginArray();
-    for (const LeakSite& site : report.sites)
-        writeSiteOf(json, looked, site);
-    json.endArray().endObject().endLine();
-}
-
-std::string nameOf(const Looked& looked, const LeakSite& site)
-{
-    const std::string in = site.module.valid()
-        ? fmt::format(", module {}", printable(looked.trace->recording().strings[site.module]))
-        : "";
+    const auto module = answer.moduleOf(site);
+    const std::string in = module ? fmt::format(", module {}", printable(*module)) : "";
     if (site.stack.valid())
-        return printable(looked.lineOf(site)) + in;
+        return printable(answer.lineOf(site)) + in;
     if (!site.place)
         return "the whole device";
     std::string name = "no stack recorded";
@@ -145,7 +41,7 @@ std::string nameOf(const Looked& looked, const LeakSite& site)
     return name + in;
 }
 
-void printRows(Output& out, const Looked& looked, std::span<const LeakSite> sites)
+void printRows(Output& out, const LeaksAnswer& answer, std::span<const LeakSite> sites)
 {
     Table table({ { "a step" }, { "blocks" }, { "since step" }, { "steps left" }, { "", Table::Align::Left },
         { "", Table::Align::Left } });
@@ -155,21 +51,21 @@ void printRows(Output& out, const Looked& looked, std::span<const LeakSite> site
         table.add({ bytes > 0 ? model::formatBytes(bytes) : "-",
             site.blocksPerStep > 0 ? model::formatFigure(site.blocksPerStep) : "-",
             model::formatCount(site.firstStep), site.stepsToOom ? model::formatCount(*site.stepsToOom) : "-",
-            std::string(model::leakKindWord(site.kind)), nameOf(looked, site) });
+            std::string(model::leakKindWord(site.kind)), nameOf(answer, site) });
     }
     table.print(out);
 }
 
-void printLeaks(Output& out, const std::string& file, const Looked& looked, std::size_t rows)
+void printLeaks(Output& out, const LeaksAnswer& answer, std::size_t rows)
 {
-    const LeakReport& report = looked.report;
+    const LeakReport& report = answer.report;
     const bool found = report.verdict == LeakReport::Verdict::Found;
     const std::string steps = report.steps == 0
         ? "no steps"
         : fmt::format("{}, the first {} of them warm-up; told by {}",
             model::sayCounted("%1 step", "%1 steps", report.steps).text(), model::formatCount(report.warmup),
-            model::evidenceWord(looked.evidence));
-    out.line(fmt::format("{}: {}: {}", out.strong(printable(file)), deviceName(report.device), steps));
+            model::evidenceWord(answer.evidence));
+    out.line(fmt::format("{}: {}: {}", out.strong(printable(answer.file)), deviceName(report.device), steps));
     const char* const verdict = found                      ? "leaks: "
         : report.verdict == LeakReport::Verdict::Undecided ? "undecided: "
                                                            : "no leak: ";
@@ -182,7 +78,7 @@ void printLeaks(Output& out, const std::string& file, const Looked& looked, std:
         return;
     const auto shown = std::span(report.sites).first(std::min(rows, report.sites.size()));
     out.line("");
-    printRows(out, looked, shown);
+    printRows(out, answer, shown);
     if (shown.size() < report.sites.size())
         out.line(
             out.faint(fmt::format("  and {} more: --limit 0 shows all", report.sites.size() - shown.size())));
@@ -195,7 +91,7 @@ void printLeaks(Output& out, const std::string& file, const Looked& looked, std:
             continue;
         said = text;
         out.line("");
-        printParagraph(out, nameOf(looked, site) + ": " + text);
+        printParagraph(out, nameOf(answer, site) + ": " + text);
     }
 }
 
@@ -244,23 +140,20 @@ public:
         auto report = model::findLeaks(trace, *steps, { .capacityBytes = m_capacity.bytes });
         if (!report)
             return model::Failure(report.error());
-        const Looked looked{ &trace, steps->evidence, std::move(*report) };
-        if (m_read.json) {
-            JsonWriter json;
-            writeReport(json, file, looked);
-            out.write(json.text());
-        } else {
-            printLeaks(out, file, looked, static_cast<std::size_t>(m_limit.rows(false, out)));
-        }
+        const LeaksAnswer answer(file, trace, steps->evidence, std::move(*report));
+        if (m_read.json)
+            out.write(jsonLine(answer, answer));
+        else
+            printLeaks(out, answer, static_cast<std::size_t>(m_limit.rows(false, out)));
         out.flush();
         if (!m_maxGrowthBytes)
             return kDone;
-        if (!looked.report.compared) {
+        if (!answer.report.compared) {
             err.line(printable(fmt::format("strata: {}: --max-growth has nothing to be held against: {}",
-                file, looked.report.why.text())));
+                file, answer.report.why.text())));
             return kFailed;
         }
-        const std::int64_t growth = looked.report.allocatedBytesPerStep();
+        const std::int64_t growth = answer.report.allocatedBytesPerStep();
         if (growth <= *m_maxGrowthBytes)
             return kDone;
         err.line(printable(fmt::format("strata: {}: leaks keep {} a step, {} more than --max-growth {}", file,

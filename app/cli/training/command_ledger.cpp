@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
 #include "app/cli/open.h"
@@ -59,25 +60,20 @@ public:
         const auto report = model::checkReplay(trace);
         m_training.tell(trace, err);
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
-        LedgerAnswer answer{ trace,
+        model::LedgerAnswer answer{ &trace,
             model::ledgerAt(trace, training->categories, event, active, report ? &*report : nullptr), {}, {},
             {} };
         if (training->rules)
-            answer.rules = { training->rules->rules(),
-                model::ruleShares(
-                    trace, model::Clock(trace), training->categories, *training->rules, active) };
+            answer.rules = model::ruleShares(
+                trace, model::Clock(trace), training->categories, *training->rules, active);
         if (m_by == "module")
             answer.modules = model::moduleLedger(trace, training->categories, active);
         if (event == peak)
             answer.spikes = model::findSpikes(trace, training->steps);
-        const auto limit = static_cast<std::size_t>(m_limit.rows(m_read.json, out));
-        if (m_read.json) {
-            JsonWriter json;
-            writeLedger(json, answer);
-            out.write(json.text());
-        } else {
-            printLedger(out, file, answer, limit);
-        }
+        if (m_read.json)
+            out.write(jsonLine(answer, answer));
+        else
+            printLedger(out, file, answer, static_cast<std::size_t>(m_limit.rows(false, out)));
         return kDone;
     }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/training/ledger_report.h"
 
-#include "app/cli/groups_report.h"
 #include "app/cli/open.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
-#include "model/trace/frames.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,80 +13,12 @@
 namespace strata::cli {
 
 using model::Category;
-using model::CategorySums;
+using model::LedgerAnswer;
 using model::LedgerRow;
 using model::ModuleRow;
 using model::Spike;
 
 namespace {
-
-void writeRatio(JsonWriter& json, const char* key, const std::optional<double>& bytes)
-{
-    json.key(key);
-    if (bytes)
-        json.plain(fmt::format("{:.6f}", *bytes));
-    else
-        json.null();
-}
-
-void writeLedgerRow(JsonWriter& json, const LedgerRow& row)
-{
-    json.beginObject().member("category", model::categoryWord(row.category)).member("bytes", row.bytes);
-    json.member("blocks", row.blocks).member("recorded_bytes", row.recordedBytes);
-    json.member("inferred_bytes", row.inferredBytes());
-    writeRatio(json, "bytes_per_parameter", row.bytesPerParameter);
-    writeRatio(json, "expected_bytes_per_parameter", row.expectedBytesPerParameter);
-    json.key("note");
-    if (row.note.empty())
-        json.null();
-    else
-        json.value(row.note.text());
-    json.endObject();
-}
-
-void writeSums(JsonWriter& json, const char* key, const CategorySums& sums)
-{
-    json.key(key).beginObject().member("bytes", sums.bytes).member("blocks", sums.blocks);
-    for (std::size_t i = 0; i < model::kCategories; ++i)
-        json.member(
-            std::string(model::categoryWord(static_cast<Category>(i))) + "_bytes", sums.byCategory[i]);
-    json.endObject();
-}
-
-void writeLedgerRow(JsonWriter& json, const ModuleRow& row, const std::optional<std::int64_t>& parameters)
-{
-    json.beginObject().key("module");
-    if (row.path.empty())
-        json.null();
-    else
-        json.value(row.path);
-    json.member("bytes", row.own.bytes).member("blocks", row.own.blocks);
-    json.member("recorded_bytes", row.own.recordedBytes);
-    json.member("inferred_bytes", row.own.bytes - row.own.recordedBytes);
-    writeRatio(json, "bytes_per_parameter",
-        parameters ? std::optional(static_cast<double>(row.own.bytes) / static_cast<double>(*parameters))
-                   : std::nullopt);
-    json.key("expected_bytes_per_parameter").null().key("note").null().member("depth", row.depth);
-    writeSums(json, "own", row.own);
-    writeSums(json, "total", row.total);
-    json.endObject();
-}
-
-std::string lineOfSpike(const model::Recording& recording, const Spike& spike)
-{
-    const model::FrameId frame = model::userFrame(recording, spike.site);
-    return frame.valid() ? model::frameLabel(recording, frame) : std::string(model::kNoStackLabel);
-}
-
-void writeSpike(JsonWriter& json, const model::Recording& recording, const Spike& spike)
-{
-    json.beginObject().member("line", lineOfSpike(recording, spike)).key("stack");
-    writeSite(json, recording, spike.site);
-    json.member("bytes", spike.bytes).member("blocks", spike.blocks);
-    json.member("block", spike.largest.value).member("life_events", spike.longestLife);
-    json.member("peak_without_bytes", spike.peakWithoutBytes);
-    json.member("peak_without_event", spike.peakWithoutEvent).endObject();
-}
 
 std::string ratio(const std::optional<double>& bytes)
 {
@@ -173,7 +103,7 @@ void printBeside(Output& out, const model::Ledger& ledger)
 
 void printSpikes(Output& out, const LedgerAnswer& answer, std::size_t limit)
 {
-    const std::int64_t peak = answer.trace.totals().requestedBytesPeak;
+    const std::int64_t peak = answer.trace->totals().requestedBytesPeak;
     Table table({ { "bytes" }, { "peak without" }, { "saves" }, { "line", Table::Align::Left } });
     std::size_t rows = 0;
     for (const Spike& spike : *answer.spikes)
@@ -181,7 +111,7 @@ void printSpikes(Output& out, const LedgerAnswer& answer, std::size_t limit)
             ++rows;
             table.add({ model::formatBytes(spike.bytes), model::formatBytes(spike.peakWithoutBytes),
                 model::formatBytes(peak - spike.peakWithoutBytes),
-                printable(lineOfSpike(answer.trace.recording(), spike)) });
+                printable(model::lineOf(answer.trace->recording(), spike)) });
         }
     if (rows == 0)
         return;
@@ -191,69 +121,24 @@ void printSpikes(Output& out, const LedgerAnswer& answer, std::size_t limit)
 }
 
 /// Which of the user's own rules decide what, so that one that never holds is seen.
-void printRules(Output& out, const RulesAnswer& answer)
+void printRules(Output& out, const std::vector<model::RuleShare>& rules)
 {
     out.line("");
     out.line("Categories of your own");
     Table table({ { "bytes" }, { "blocks" }, { "rule" }, { "category", Table::Align::Left } });
-    for (std::size_t i = 0; i < answer.rules.size(); ++i)
-        table.add({ model::formatBytes(answer.shares[i].bytes), model::formatCount(answer.shares[i].blocks),
-            std::to_string(i + 1), std::string(model::categoryTitle(answer.rules[i].category).text()) });
+    for (std::size_t i = 0; i < rules.size(); ++i)
+        table.add({ model::formatBytes(rules[i].bytes), model::formatCount(rules[i].blocks),
+            std::to_string(i + 1), std::string(model::categoryTitle(rules[i].category).text()) });
     table.print(out);
 }
 
 } // namespace
 
-void writeLedger(JsonWriter& json, const LedgerAnswer& answer)
-{
-    const model::Ledger& ledger = answer.ledger;
-    json.beginObject().member("schema", 1).member("device", answer.trace.device());
-    json.member("event", ledger.event).member("requested_bytes", ledger.requestedBytes);
-    json.member("reserved_bytes", ledger.reservedBytes);
-    json.member("parameters", ledger.parameters).key("rows").beginArray();
-    if (answer.modules)
-        for (const ModuleRow& row : *answer.modules)
-            writeLedgerRow(json, row, ledger.parameters);
-    else
-        for (const LedgerRow& row : ledger.rows)
-            writeLedgerRow(json, row);
-    json.endArray().member("rounding_bytes", ledger.roundingBytes);
-    json.member("pending_free_bytes", ledger.pendingFreeBytes);
-    json.member("fragmentation_bytes", ledger.fragmentationBytes);
-    json.member("cached_free_bytes", ledger.cachedFreeBytes);
-    json.member("outside_bytes", ledger.outsideBytes).key("surprises").beginArray();
-    for (const model::LedgerSurprise& surprise : ledger.surprises)
-        json.value(surprise.said.text());
-    json.endArray().key("spikes");
-    if (answer.spikes) {
-        json.beginArray();
-        for (const Spike& spike : *answer.spikes)
-            writeSpike(json, answer.trace.recording(), spike);
-        json.endArray();
-    } else {
-        json.null();
-    }
-    json.key("rules");
-    if (answer.rules) {
-        json.beginArray();
-        for (std::size_t i = 0; i < answer.rules->rules.size(); ++i)
-            json.beginObject()
-                .member("category", model::categoryWord(answer.rules->rules[i].category))
-                .member("bytes", answer.rules->shares[i].bytes)
-                .member("blocks", answer.rules->shares[i].blocks)
-                .endObject();
-        json.endArray();
-    } else {
-        json.null();
-    }
-    json.endObject().endLine();
-}
-
 void printLedger(Output& out, const std::string& file, const LedgerAnswer& answer, std::size_t limit)
 {
     const model::Ledger& ledger = answer.ledger;
     out.line(fmt::format("{}: {} {}: {} requested{}{}", out.strong(printable(file)),
-        deviceName(answer.trace.device()), stateName(answer.trace, ledger.event),
+        deviceName(answer.trace->device()), stateName(*answer.trace, ledger.event),
         model::formatBytes(ledger.requestedBytes),
         ledger.reservedBytes ? fmt::format(" of {} reserved", model::formatBytes(*ledger.reservedBytes)) : "",
         ledger.parameters ? fmt::format(", {} parameters", model::formatCount(*ledger.parameters)) : ""));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
-#include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/text.h"
 #include "app/cli/training/training_option.h"
-#include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/confirm.h"
 #include "app/cli/whatif/report.h"
 #include "app/cli/whatif/taken_recording.h"
@@ -16,10 +15,11 @@
 #include "model/tables/save_as.h"
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/answer/predicted_bounds.h"
-#include "model/whatif/answer/python_changes.h"
+#include "model/whatif/ask/change_kind.h"
 #include "model/whatif/ask/lacks.h"
-#include "model/whatif/kinds/calls_again.h"
-#include "model/whatif/plan/checkpoint_plan.h"
+#include "model/whatif/calls/calls_again.h"
+#include "model/whatif/calls/python_changes.h"
+#include "model/whatif/plan/whatif_report.h"
 #include "model/whatif/run/predicted_recording.h"
 #include "model/whatif/run/run_replay.h"
 
@@ -34,10 +34,22 @@ namespace strata::cli {
 
 namespace {
 
+using model::ChangeKind;
 using model::DeviceTrace;
 using model::say;
+using model::Sentence;
 
-constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
+constexpr std::string_view kLargestBatch = model::fitGoalWord(model::FitGoal::LargestBatch),
+                           kCheapest = model::fitGoalWord(model::FitGoal::Cheapest); // of --plan
+
+std::string changeHelp()
+{
+    std::string help = "What is another, one after the other";
+    for (const model::ChangeKind* kind : model::changeKinds())
+        help += fmt::format("{} {}: {}", kind == model::changeKinds().front() ? ":" : ";", kind->values,
+            Sentence(kind->help).text());
+    return help;
+}
 
 class WhatIf final : public FileCommand {
 public:
@@ -56,22 +68,7 @@ public:
     {
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
-        app.add_option("--change", m_changes,
-               "What is another: batch=N items, or batch=xF times as many; sequence=N or sequence=xF, the "
-               "length of sequences; checkpoint=CLASS or "
-               "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
-               "accumulate=K micro-steps; offload=activations, offload=activations:CLASS or "
-               "offload=activations:path:GLOB, what is saved for backward lies on the host, or "
-               "offload=optimizer; "
-               "optimizer=NAME[,KEY=VALUE]... of "
-               "torch.optim or bitsandbytes (AdamW8bit); remove=SITE, without the line that allocates there; "
-               "free=last-use or "
-               "free=SITE, let go of behind the last use; zero_grad=after-step, before-forward or "
-               "before-backward, where gradients go; ddp=N, zero1=N or fsdp=N, as one of N ranks; of "
-               "--confirm alone amp=bf16 or dtype=bf16 (also fp16), attention=math|efficient|flash|cudnn"
-               "[,causal] and logits=chunks:N; one after the other")
-            ->type_name("KIND=VALUE")
-            ->allow_extra_args(false);
+        app.add_option("--change", m_changes, changeHelp())->type_name("KIND=VALUE")->allow_extra_args(false);
         app.add_option("--set", m_settings,
                "Settings of the allocator, all of them, as in PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
             ->type_name("SETTINGS");
@@ -180,14 +177,16 @@ Exit codes:
                 return refuse(say("--max-peak does not understand '%1'", m_maxPeakText),
                     say("give bytes, or a size as 70GiB"));
         }
-        if (const auto spread = std::ranges::find_if(m_scenario.changes, &model::Change::spreads);
-            m_confirms && spread != m_scenario.changes.end())
+        if (const model::Change* const spread
+            = model::firstThatDoes(m_scenario.changes, model::Does::Spreads);
+            m_confirms && spread != nullptr)
             return refuse(
                 say("--confirm does not run a program as one of many ranks: --change '%1'", spread->text),
                 say("a program that is spread runs as one rank with strata dryrun --rank 0 --world-size N; "
                     "--change fsdp there spreads one that is not"));
-        if (const auto written = std::ranges::find_if(m_scenario.changes, &model::Change::isWrittenByHand);
-            m_confirms && written != m_scenario.changes.end())
+        if (const model::Change* const written
+            = model::firstOf(m_scenario.changes, &ChangeKind::isWrittenByHand);
+            m_confirms && written != nullptr)
             return refuse(say("--confirm does not write into a program: --change '%1'", written->text),
                 say("nobody but you can take out that line, or write the del: edit the program, and record "
                     "it again, or run it with strata dryrun"));
@@ -210,63 +209,59 @@ Exit codes:
         if (!m_output.empty())
             if (const auto can = canWrite(file, traces->size()); !can)
                 return model::Failure(can.error());
-        std::vector<WhatIfTold> devices;
-        WhatIfTold planned; // of which the plan counts
+        model::WhatIfReport answer;
+        ConfirmAsked asked = m_confirm;
         if (!m_planText.empty()) {
-            const auto made = makePlan(*traces, recordings, planned, err);
+            auto made = makePlan(*traces, recordings, err);
             if (!made && made.error().kind == model::Error::Kind::Refused)
                 return refused(file, made.error(), out, err);
             if (!made)
                 return model::Failure(made.error());
+            answer.plan = *std::move(made);
         }
         for (const DeviceTrace* trace : *traces) {
             if (asksTraining() && m_planText.empty())
                 m_training.tell(*trace, err);
-            auto told = predictOn(*trace, recordings);
-            if (!told && told.error().kind == model::Error::Kind::Refused)
-                return refused(file, told.error(), out, err);
-            if (!told)
-                return model::Failure(told.error());
-            told->plan = planned.plan;
-            told->fitPlan = planned.fitPlan;
-            told->planMethod = m_planText;
-            devices.push_back(std::move(*told));
+            auto device = predictOn(*trace, recordings, asked);
+            if (!device && device.error().kind == model::Error::Kind::Refused)
+                return refused(file, device.error(), out, err);
+            if (!device)
+                return model::Failure(device.error());
+            answer.devices.push_back(std::move(*device));
         }
+        answer.scenario = m_scenario;
         // A line, or a module, may be of some of the GPUs.
-        if (!m_confirms && std::ranges::all_of(devices, [](const auto& told) { return !!told.refused; })) {
-            const WhatIfTold& first = devices.front();
+        if (!m_confirms && std::ranges::all_of(answer.devices, [](const auto& of) { return !!of.refused; })) {
+            const model::WhatIfDevice& first = answer.devices.front();
             return refused(file,
-                devices.size() > 1 ? refusedOf(first.device, *first.refused) : *first.refused, out, err);
+                answer.devices.size() > 1 ? refusedOf(first.trace->device(), *first.refused) : *first.refused,
+                out, err);
         }
         if (m_confirms) {
-            const auto confirmed = confirmAll(devices);
+            const auto confirmed = confirmAll(answer, asked);
             if (!confirmed
                 && (confirmed.error().kind == model::Error::Kind::Refused
                     || confirmed.error().kind == model::Error::Kind::NotFound))
                 return refused(file, confirmed.error(), out, err);
             if (!confirmed)
                 return model::Failure(confirmed.error());
-            for (const WhatIfTold& told : devices)
-                if (told.refused && !told.confirmed && told.notConfirmed)
-                    return refused(file, notConfirmed(told), out, err);
+            for (const model::WhatIfDevice& device : answer.devices)
+                if (!device.isAnswered())
+                    return refused(file, notConfirmed(device), out, err);
         }
-        if (m_read.json) {
-            JsonWriter json;
-            writeWhatIf(json, devices, m_scenario, {});
-            out.write(json.text());
-        } else {
-            for (const WhatIfTold& told : devices)
-                printWhatIf(out, file, told, m_scenario, m_maxPeak);
+        if (m_read.json)
+            out.write(jsonLine(answer));
+        else {
+            printWhatIf(out, file, answer, m_maxPeak);
             if (!m_output.empty())
                 out.line(fmt::format("  the {} is in {}",
                     m_confirms ? "run with the change" : "predicted run", printable(m_output)));
         }
-        const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
-            return !isAnswered(told) || neededBytes(told) > *m_maxPeak;
-        });
-        const bool isMet
-            = (!planned.plan || planned.plan->met) && (!planned.fitPlan || planned.fitPlan->met());
-        return over || !isMet ? kFailed : kDone;
+        const bool over
+            = m_maxPeak && std::ranges::any_of(answer.devices, [&](const model::WhatIfDevice& device) {
+                  return !device.isAnswered() || device.neededBytes() > *m_maxPeak;
+              });
+        return over || !answer.planIsMet() ? kFailed : kDone;
     }
 
 private:
@@ -277,8 +272,9 @@ private:
         };
         if (m_confirms && m_program.words.empty() && m_steps->count() > 0)
             return refuse(say("--steps: calls are those of one step"), say("leave it out"));
-        if (const auto calls = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
-            m_confirms && !m_program.words.empty() && calls != m_scenario.changes.end())
+        if (const model::Change* const calls
+            = model::firstOf(m_scenario.changes, &ChangeKind::isToldByCallsAlone);
+            m_confirms && !m_program.words.empty() && calls != nullptr)
             return refuse(say("nobody can write --change '%1' into a program from outside", calls->text),
                 say("leave out what stands behind --: --confirm alone makes the calls of a deep step again"));
         if (m_python->count() > 0 && (!m_confirms || !m_program.words.empty()))
@@ -314,8 +310,8 @@ private:
     }
 
     /// What it plans becomes a part of the scenario.
-    model::Result<void> makePlan(const std::vector<const DeviceTrace*>& traces,
-        std::vector<TakenRecording>& recordings, WhatIfTold& planned, Output& err)
+    model::Result<model::AnyPlan> makePlan(
+        const std::vector<const DeviceTrace*>& traces, std::vector<TakenRecording>& recordings, Output& err)
     {
         if (traces.size() != 1)
             return model::fail(model::Error::Kind::Usage,
@@ -330,58 +326,43 @@ private:
             if (!plan)
                 return model::Failure(plan.error());
             std::ranges::move(plan->changes(), std::back_inserter(m_scenario.changes));
-            planned.plan = std::move(*plan);
-            return {};
+            return *std::move(plan);
         }
         auto plan = m_planText == kCheapest ? model::planCheapest(*runs, m_scenario)
                                             : model::planLargestBatch(*runs, m_scenario);
         if (!plan)
             return model::Failure(plan.error());
-        m_scenario = plan->options[plan->chosen].with(m_scenario);
-        planned.fitPlan = std::move(*plan);
-        return {};
+        m_scenario = plan->answer().with(m_scenario);
+        return *std::move(plan);
     }
 
     /// What the program comes to replaces what was made of the recording.
-    model::Result<void> confirmAll(std::vector<WhatIfTold>& devices) const
+    model::Result<void> confirmAll(model::WhatIfReport& answer, ConfirmAsked& asked) const
     {
-        ConfirmAsked asked = m_confirm;
         asked.command = m_program.words;
         asked.output = m_output;
-        const WhatIfTold& first = devices.front();
-        asked.settings = first.settings;
-        asked.capacityBytes = first.capacityBytes;
-        asked.batchBefore = first.batchItems;
-        asked.others = first.others;
-        if (first.batchItems) {
-            const auto after = model::batchAfter(m_scenario.changes, *first.batchItems);
+        if (asked.batchBefore) {
+            const auto after = model::batchAfter(m_scenario.changes, *asked.batchBefore);
             if (!after)
                 return model::Failure(after.error());
             asked.batchAfter = *after;
         }
-        asked.sequenceBefore = first.sequenceLength;
-        if (first.sequenceLength) {
-            const auto after = model::sequenceAfter(m_scenario.changes, *first.sequenceLength);
+        if (asked.sequenceBefore) {
+            const auto after = model::sequenceAfter(m_scenario.changes, *asked.sequenceBefore);
             if (!after)
                 return model::Failure(after.error());
             asked.sequenceAfter = *after;
         }
-        for (const WhatIfTold& told : devices)
-            asked.devices.push_back(
-                { told.trace, told.prediction.recorded, told.firstStep, told.stepWithin });
         auto confirmed = confirm(asked, m_scenario);
         if (!confirmed) {
             model::Error error = confirmed.error();
             if (error.where.empty())
                 error.where = name();
-            error.hint = hintToRun(*first.trace, std::move(error.hint));
+            error.hint = hintToRun(*answer.devices.front().trace, std::move(error.hint));
             return model::Failure(std::move(error));
         }
-        for (std::size_t i = 0; i < devices.size(); ++i)
-            if ((*confirmed)[i].isConfirmed)
-                devices[i].confirmed = std::move((*confirmed)[i]);
-            else
-                devices[i].notConfirmed = std::move((*confirmed)[i]);
+        for (std::size_t i = 0; i < answer.devices.size(); ++i)
+            answer.devices[i].confirmation = std::move((*confirmed)[i]);
         return {};
     }
 
@@ -394,9 +375,10 @@ private:
     /// Where nothing recorded tells it, the program does, but for what nobody can write into one.
     [[nodiscard]] model::Hint hintToRun(const DeviceTrace& trace, model::Hint hint) const
     {
-        const auto alone = std::ranges::find_if(m_scenario.changes, &model::Change::isToldByCallsAlone);
+        const model::Change* const alone
+            = model::firstOf(m_scenario.changes, &ChangeKind::isToldByCallsAlone);
         const bool isCpp = model::changeOfPython(trace, m_scenario) != nullptr;
-        if ((alone == m_scenario.changes.end() && !isCpp) || !hint.besidesRunning)
+        if ((alone == nullptr && !isCpp) || !hint.besidesRunning)
             return hint;
         if (!hint.besidesRunning->empty())
             return *hint.besidesRunning;
@@ -408,11 +390,11 @@ private:
     }
 
     /// There is no estimate either.
-    [[nodiscard]] model::Error notConfirmed(const WhatIfTold& told) const
+    [[nodiscard]] model::Error notConfirmed(const model::WhatIfDevice& device) const
     {
         return { .kind = model::Error::Kind::Refused,
-            .what = say("it is not confirmed: %1", model::verbatim(told.notConfirmed->note)),
-            .hint = hintToRun(*told.trace, model::hintToConfirm()),
+            .what = say("it is not confirmed: %1", model::verbatim(device.confirmation->note)),
+            .hint = hintToRun(*device.trace, model::hintToConfirm()),
             .where = {} };
     }
 
@@ -486,39 +468,43 @@ private:
         return runs;
     }
 
-    model::Result<WhatIfTold> predictOn(
-        const DeviceTrace& trace, std::vector<TakenRecording>& recordings) const
+    /// Of the first device `asked` learns what it is to be confirmed with.
+    model::Result<model::WhatIfDevice> predictOn(
+        const DeviceTrace& trace, std::vector<TakenRecording>& recordings, ConfirmAsked& asked) const
     {
         const auto taken = runsOn(trace, recordings, asksTraining() ? &m_training : nullptr);
         if (!taken)
             return model::Failure(taken.error());
         const std::vector<model::RecordedRun>& runs = *taken;
         const model::RecordedRun& first = runs.front();
-        WhatIfTold told{ .device = trace.device(),
-            .trace = &trace,
-            .batchItems = first.batchItems,
-            .sequenceLength = first.sequenceLength,
-            .settings = first.report->settingsText,
-            .capacityBytes = first.report->capacityBytes };
-        told.firstStep = model::firstStepOf(first);
-        told.stepWithin = model::stepWithinCalls(first);
-        for (const model::RecordedRun& run : runs | std::views::drop(1))
-            told.others.push_back({ run.trace, model::firstStepOf(run), run.batchItems });
-        told.prediction.recorded = model::recordedPeaks(first);
-        told.stepTime = model::predictStepTime(runs, m_scenario);
-        auto prediction = model::predict(takingPart(runs, m_scenario), m_scenario);
+        model::WhatIfDevice device;
+        device.trace = &trace;
+        device.prediction.recorded = model::recordedPeaks(first);
+        device.stepTime = model::predictStepTime(runs, m_scenario);
+        auto prediction = model::predict(model::takingPart(runs, m_scenario), m_scenario);
         if (prediction) {
-            told.prediction = std::move(*prediction);
+            device.prediction = std::move(*prediction);
             if (!m_output.empty() && !m_confirms)
-                if (const auto written = write(runs[told.prediction.recording], told.prediction); !written)
+                if (const auto written = write(runs[device.prediction.recording], device.prediction);
+                    !written)
                     return model::Failure(written.error());
         } else if (prediction.error().kind == model::Error::Kind::Refused)
-            told.refused = refusedOn(trace, prediction.error());
+            device.refused = refusedOn(trace, prediction.error());
         else
             return model::Failure(prediction.error());
         if (m_showsAlternatives && prediction)
-            told.alternatives = alternativesOn(runs, m_scenario, told.prediction);
-        return told;
+            device.alternatives = model::answerAlternatives(runs, m_scenario, device.prediction);
+        if (asked.devices.empty()) {
+            asked.settings = first.report->settingsText;
+            asked.capacityBytes = first.report->capacityBytes;
+            asked.batchBefore = first.batchItems;
+            asked.sequenceBefore = first.sequenceLength;
+            for (const model::RecordedRun& run : runs | std::views::drop(1))
+                asked.others.push_back({ run.trace, model::firstStepOf(run), run.batchItems });
+        }
+        asked.devices.push_back(
+            { &trace, device.prediction.recorded, model::firstStepOf(first), model::stepWithinCalls(first) });
+        return device;
     }
 
     /// Steps and categories, of which settings alone need none.
@@ -527,11 +513,9 @@ private:
     /// Nothing supports an answer: that is one too.
     int refused(const std::string& file, model::Error error, Output& out, Output& err) const
     {
-        if (m_read.json) {
-            JsonWriter json;
-            writeWhatIf(json, {}, m_scenario, error.text());
-            out.write(json.text());
-        }
+        if (m_read.json)
+            out.write(jsonLine(
+                model::WhatIfReport{ .scenario = m_scenario, .devices = {}, .refused = error, .plan = {} }));
         error.where = file;
         printError(err, error);
         return kFailed;

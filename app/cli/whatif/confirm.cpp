@@ -11,9 +11,9 @@
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
-#include "model/whatif/answer/python_changes.h"
 #include "model/whatif/ask/lacks.h"
-#include "model/whatif/kinds/calls_again.h"
+#include "model/whatif/calls/calls_again.h"
+#include "model/whatif/calls/python_changes.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
@@ -30,6 +30,7 @@ namespace strata::cli {
 
 namespace {
 
+using model::Confirmation;
 using model::Error;
 using model::PeakFigures;
 using model::say;
@@ -306,8 +307,7 @@ private:
     /// Where types change, a trial of the calls tells first what the recording does not.
     model::Result<void> learn(const model::Scenario& scenario)
     {
-        const bool changesTypes = std::ranges::any_of(scenario.changes,
-            [](const model::Change& change) { return change.kind == model::Change::Kind::Type; });
+        const bool changesTypes = model::anyDoes(scenario.changes, model::Does::Types);
         if (!m_asked.command.empty() || !changesTypes || m_hasLearnt)
             return {};
         const ScratchFolder told;
@@ -337,8 +337,7 @@ private:
         options.capacityBytes = capacityBytes;
         options.allocatorSettings = scenario.settings ? *scenario.settings : m_asked.settings;
         for (const model::Change& change : scenario.changes)
-            if (change.kind != model::Change::Kind::Batch && change.kind != model::Change::Kind::Sequence
-                && !m_asked.command.empty())
+            if (model::isMadeInPython(change) && !m_asked.command.empty())
                 options.changes.push_back(change.text);
         for (const std::string& change : options.changes)
             if (const auto checked = checkChange(change); !checked)
@@ -469,11 +468,11 @@ model::Result<void> checkPython(const ConfirmAsked& asked)
 /// What the calls come to otherwise, where nothing recorded tells which it is: where that moves the peak,
 /// nothing is confirmed.
 void holdAgainst(const std::vector<PeakFigures>& other, double mostReservedApart, std::string_view why,
-    std::vector<Confirmed>& confirmed)
+    std::vector<Confirmation>& confirmed)
 {
     constexpr double kMostApart = 0.005;
     for (std::size_t i = 0; i < confirmed.size(); ++i) {
-        Confirmed& one = confirmed[i];
+        Confirmation& one = confirmed[i];
         const auto isApart = [&](std::int64_t PeakFigures::*figure, double most) {
             return static_cast<double>(std::abs(other[i].*figure - one.changed.*figure))
                 > most * static_cast<double>(one.changed.*figure);
@@ -493,10 +492,10 @@ void holdAgainst(const std::vector<PeakFigures>& other, double mostReservedApart
 
 /// What the program did before it trained is known by its blocks alone, but for calls of the step: where
 /// these could tell in which segments the rest lies, or what the peak is, nothing is confirmed.
-void holdAgainst(std::int64_t otherBytes, std::vector<Confirmed>& confirmed)
+void holdAgainst(std::int64_t otherBytes, std::vector<Confirmation>& confirmed)
 {
     constexpr double kMost = 0.005;
-    for (Confirmed& one : confirmed) {
+    for (Confirmation& one : confirmed) {
         if (!one.isConfirmed
             || static_cast<double>(otherBytes) <= kMost * static_cast<double>(one.changed.requestedBytesPeak))
             continue;
@@ -515,8 +514,7 @@ model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Sce
     for (const model::Change& change : scenario.changes)
         if (!model::isToldByCalls(change))
             return model::fail(Error::Kind::Refused,
-                say("calls do not tell what --change %1 comes to", change.text),
-                model::hintToConfirm());
+                say("calls do not tell what --change %1 comes to", change.text), model::hintToConfirm());
         else if (isCpp && !model::isToldWithoutModules(change))
             return model::fail(Error::Kind::Refused,
                 say("calls of a program in C++ do not tell what --change %1 comes to: they tell of no "
@@ -528,7 +526,7 @@ model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Sce
 
 } // namespace
 
-model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
+model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
 {
     const bool byCalls = asked.command.empty();
     const model::DeviceTrace& trace = *asked.devices.front().trace;
@@ -575,7 +573,7 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
     const auto otherTyped = byCalls ? runs.otherTypedPeaks(scenario, after, capacity) : std::nullopt;
     if (!otherTyped)
         return model::Failure(otherTyped.error());
-    std::vector<Confirmed> confirmed;
+    std::vector<Confirmation> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
         confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
             !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,

@@ -4,6 +4,7 @@
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/ask/scenario.h"
+#include "model/whatif/plan/whatif_report.h"
 
 #include <cstdint>
 #include <optional>
@@ -42,22 +43,13 @@ struct ConfirmAsked {
     std::optional<std::int64_t> capacityBytes; ///< of the card, as it was recorded
 };
 
-/// What the program came to on a simulated device.
-struct Confirmed {
-    model::PeakFigures unchanged, changed;
-    bool byCalls = false; ///< the recording's calls, not the program
-    bool isConfirmed = true; ///< false: unchanged, the calls do not come to what was recorded; `note` says so
-    bool runsOutOfMemory = false; ///< a request was refused; the peaks are then those of a device with room
-    std::string note; ///< what makes the answer doubtful, a sentence; empty: nothing
-};
-
 /// Runs the command as it was recorded and as the scenario has it, on simulated cards of the recording's
 /// kind and capacity; by device, in the order asked for. What the program prints goes to stderr, and how far
 /// it is. Nothing that stands in the recording is run: calls are made of operators on a list of ours, in a
 /// child with limits of time and memory. Fails with Usage (what is missing in the command, a
 /// card that nobody knows), NotFound (the program failed, or the change met nothing in it), Refused
 /// (the recording has no calls that can be made again, or they do not tell this change), Cancelled.
-[[nodiscard]] model::Result<std::vector<Confirmed>> confirm(
+[[nodiscard]] model::Result<std::vector<model::Confirmation>> confirm(
     const ConfirmAsked& asked, const model::Scenario& scenario);
 
 } // namespace strata::cli

@@ -6,29 +6,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
-#include <string_view>
+#include <string>
 
 namespace strata::cli {
-
-void writeHeld(JsonWriter& json, const std::vector<model::HeldLine>& held)
-{
-    const auto told = [](const std::string& line) {
-        return line.empty() ? std::nullopt : std::optional<std::string_view>(line);
-    };
-    json.key("held").beginArray();
-    for (const model::HeldLine& one : held) {
-        json.beginObject()
-            .member("line", one.line)
-            .member("last_use", told(one.lastUse))
-            .member("let_go", told(one.letGo))
-            .member("blocks", one.blocks)
-            .member("bytes", one.bytes)
-            .member("held_ns", one.heldNs)
-            .endObject();
-    }
-    json.endArray();
-}
 
 /// "  12.0 MiB of train.py:57 in 3 blocks, used last at train.py:58, until train.py:61, 4.2 ms later"
 void printHeld(Output& out, const std::vector<model::HeldLine>& held)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "model/whatif/kinds/last_uses.h"
 
@@ -9,9 +8,8 @@
 
 namespace strata::cli {
 
-/// Lines whose tensors a step has beyond their last use: where to write `del`. `held` of JSON.
-void writeHeld(JsonWriter& json, const std::vector<model::HeldLine>& held);
-/// The first of them, a line each; nothing for none.
+/// Lines whose tensors a step has beyond their last use: where to write `del`. The first of them, a line
+/// each; nothing for none.
 void printHeld(Output& out, const std::vector<model::HeldLine>& held);
 
 } // namespace strata::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/plan_report.h"
 
-#include "app/cli/summary/peaks_json.h"
 #include "app/cli/text.h"
 #include "app/cli/whatif/report.h"
 #include "model/base/units.h"
@@ -16,11 +15,6 @@ using model::CheckpointPlan;
 using model::formatBytes;
 using model::PlanModule;
 
-bool hasTimes(const CheckpointPlan& plan)
-{
-    return plan.measure == model::RecomputeMeasure::KernelTime;
-}
-
 std::string percent(double share)
 {
     return fmt::format("{:.1f} %", share * 100);
@@ -29,32 +23,8 @@ std::string percent(double share)
 /// What computing something again takes, and of how much of the forward that is.
 std::string recomputeOf(const CheckpointPlan& plan, std::int64_t recompute, double share)
 {
-    return hasTimes(plan) ? fmt::format("{}, {}", model::formatDuration(recompute), percent(share))
-                          : percent(share);
-}
-
-void writeShare(JsonWriter& json, double share)
-{
-    json.key("recompute_share").plain(fmt::format("{:.6f}", share));
-}
-
-void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule& module)
-{
-    json.beginObject()
-        .member("module", module.path)
-        .member("class", module.type)
-        .member("saved_bytes", module.savedBytes)
-        .member("recompute_ns", hasTimes(plan) ? std::optional(module.recompute) : std::nullopt);
-    writeShare(json, module.share);
-    json.member("code", model::checkpointLine(module.name)).endObject();
-}
-
-void writePrediction(JsonWriter& json, const model::FitOption& option)
-{
-    const model::Prediction& prediction = *option.prediction;
-    writePeaks(json, "predicted", prediction.predicted);
-    json.member("needed_bytes", prediction.most.reservedBytesPeak);
-    writeShare(json, option.share);
+    return plan.hasTimes() ? fmt::format("{}, {}", model::formatDuration(recompute), percent(share))
+                           : percent(share);
 }
 
 std::string nameOf(const model::FitOption& option)
@@ -63,9 +33,9 @@ std::string nameOf(const model::FitOption& option)
 }
 
 /// What a plan comes to, as a part of a sentence.
-std::string foundOf(const model::FitPlan& plan, std::string_view method)
+std::string foundOf(const model::FitPlan& plan)
 {
-    const model::FitOption& chosen = plan.options[plan.chosen];
+    const model::FitOption& chosen = plan.answer();
     const std::string capacity = formatBytes(plan.capacityBytes);
     if (plan.likelyMet())
         return fmt::format(
@@ -74,7 +44,7 @@ std::string foundOf(const model::FitPlan& plan, std::string_view method)
             nameOf(chosen), capacity);
     if (!plan.met())
         return "nothing that was tried fits " + capacity;
-    if (method != "largest-batch")
+    if (plan.goal != model::FitGoal::LargestBatch)
         return fmt::format("{} fits {}", nameOf(chosen), capacity);
     if (chosen.mostItemsTried)
         return fmt::format("{} fits {}; no more than {} times the recorded items were tried", nameOf(chosen),
@@ -84,43 +54,6 @@ std::string foundOf(const model::FitPlan& plan, std::string_view method)
 }
 
 } // namespace
-
-void writePlan(JsonWriter& json, const CheckpointPlan& plan)
-{
-    const model::PlannedCheckpoints& chosen = plan.chosen;
-    json.beginObject()
-        .member("met", plan.met)
-        .member("at_least", plan.atLeast)
-        .member("budget_bytes", plan.budgetBytes)
-        .member("method", plan.exact ? "exact" : "greedy")
-        .member("measure", model::measureWord(plan.measure));
-    writePeaks(json, "predicted", chosen.prediction.predicted);
-    json.member("needed_bytes", chosen.prediction.most.reservedBytesPeak)
-        .member("recompute_ns", hasTimes(plan) ? std::optional(chosen.recompute) : std::nullopt);
-    writeShare(json, chosen.share);
-    json.key("rows").beginArray();
-    for (const std::size_t module : chosen.modules)
-        writeModule(json, plan, plan.modules[module]);
-    json.endArray().key("changes").beginArray();
-    for (const model::Change& change : plan.changes())
-        json.value(change.text);
-    json.endArray().member("code", plan.code()).key("segments");
-    if (plan.segments) {
-        json.beginObject()
-            .member("class", plan.segments->type)
-            .member("calls", plan.segments->calls)
-            .member("stretches", plan.segments->stretches);
-        writePeaks(json, "predicted", plan.segments->predicted);
-        writeShare(json, plan.segments->share);
-        json.endObject();
-    } else {
-        json.null();
-    }
-    json.key("modules").beginArray();
-    for (const PlanModule& module : plan.modules)
-        writeModule(json, plan, module);
-    json.endArray().endObject();
-}
 
 void printPlan(Output& out, const CheckpointPlan& plan)
 {
@@ -152,9 +85,9 @@ void printPlan(Output& out, const CheckpointPlan& plan)
     out.line(plan.exact
             ? fmt::format("  no other choice of the {} modules that save something costs less, by {}",
                 plan.modules.size(),
-                hasTimes(plan) ? "the time of their kernels" : "the bytes that they ask for again")
+                plan.hasTimes() ? "the time of their kernels" : "the bytes that they ask for again")
             : fmt::format("  chosen step by step among {} modules, by {}", plan.modules.size(),
-                hasTimes(plan) ? "the time of their kernels" : "the bytes that they ask for again"));
+                plan.hasTimes() ? "the time of their kernels" : "the bytes that they ask for again"));
     if (const auto& segments = plan.segments)
         out.line(fmt::format("  for comparison: the {} calls of {} in {} stretches, each behind one "
                              "checkpoint, would reserve {} and compute {} again",
@@ -166,44 +99,14 @@ void printPlan(Output& out, const CheckpointPlan& plan)
     out.line("");
 }
 
-void writePlan(JsonWriter& json, const model::FitPlan& plan, std::string_view method)
+void printPlan(Output& out, const model::FitPlan& plan)
 {
-    const model::FitOption& chosen = plan.options[plan.chosen];
-    json.beginObject()
-        .member("met", plan.met())
-        .member("capacity_bytes", plan.capacityBytes)
-        .member("method", method);
-    writePrediction(json, chosen);
-    json.key("rows").beginArray();
-    for (const model::FitOption& option : plan.options) {
-        json.beginObject().key("changes").beginArray();
-        for (const model::Change& change : option.changes)
-            json.value(change.text);
-        json.endArray()
-            .member("settings", option.settings)
-            .member("batch_after", option.prediction->batchAfter)
-            .member("fits", option.fits)
-            .member("fits_likely", option.fitsLikely)
-            .member("most_items_tried", option.mostItemsTried);
-        writePrediction(json, option);
-        json.endObject();
-    }
-    json.endArray().member("chosen", plan.chosen).key("code");
-    if (chosen.checkpoints)
-        json.value(chosen.checkpoints->code());
-    else
-        json.null();
-    json.endObject();
-}
-
-void printPlan(Output& out, const model::FitPlan& plan, std::string_view method)
-{
-    const model::FitOption& chosen = plan.options[plan.chosen];
+    const model::FitOption& chosen = plan.answer();
     out.line(fmt::format("  {}: {}",
         plan.met()             ? out.good("plan")
             : plan.likelyMet() ? out.bad("no plan that is sure")
                                : out.bad("no plan"),
-        foundOf(plan, method)));
+        foundOf(plan)));
     constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}";
     out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits"));
     for (const model::FitOption& option : plan.options) {

@@ -91,7 +91,7 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
     needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
         || summary.breaches > 0 || totals.requestedPeakEvent < 0;
-    needs.cards = cardFits(needs.bytes);
+    needs.cards = cardFits(needs.bytes, needs.atLeast);
     std::ranges::stable_sort(needs.cards, {}, [](const CardFit& one) { return one.card->capacityBytes; });
     if (failed && summary.capacity)
         needs.line.push_back(summary.capacity->exact

@@ -2,13 +2,12 @@
 #pragma once
 
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/answer/rewrites.h"
 #include "model/whatif/kinds/batch.h"
 
 namespace strata::model {
 
 /// How far an answer may be off: each widens its bounds by what its evidence leaves open, takes the point
-/// away where there is none between them, and says why. Shares are those of docs/whatif-accuracy.md.
+/// away where there is none between them, and says why. Shares are those of docs/accuracy.md.
 
 /// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
 /// many.
@@ -16,7 +15,5 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
 /// By what blocks are for. Where nothing but the batch is another, bounds do not lie on the other side of
 /// what was recorded.
 void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes);
-/// By what else was rewritten; after one of those, where sizes changed.
-void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites);
 
 } // namespace strata::model

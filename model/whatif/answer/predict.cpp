@@ -6,8 +6,10 @@
 #include "model/trace/frames.h"
 #include "model/whatif/answer/answer_bounds.h"
 #include "model/whatif/answer/predicted_bounds.h"
-#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/ask/change_kind.h"
 #include "model/whatif/ask/lacks.h"
+#include "model/whatif/kinds/go_together.h"
+#include "model/whatif/kinds/rewrites.h"
 #include "model/whatif/run/run_replay.h"
 #include "model/whatif/run/step_edits.h"
 
@@ -219,8 +221,8 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     auto sorted = byNearness(runs, measure, asked);
     if (!sorted)
         return Failure(sorted.error());
-    const bool checkpoints = changes(scenario, Change::Kind::Checkpoint);
-    if (checkpoints) // who has a deep step tells
+    if (anyDoes(
+            scenario.changes, Does::Checkpoints | Does::TakesCheckpointsAway)) // who has a deep step tells
         std::ranges::stable_partition(
             *sorted, [](const RecordedRun& run) { return static_cast<bool>(usableDeepStep(*run.trace)); });
     const auto sizes = sizesOf(*sorted, measure, asked);
@@ -252,7 +254,7 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
         weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked));
     else
         weighRoles(prediction, scenario, *sizes);
-    weighRewrites(prediction, scenario, *rewrites);
+    rewrites->weigh(prediction);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
         prediction.reason.why = say("%1; a program that pads to a multiple of %2, as all recordings have it, "
                                     "needs more",
@@ -279,15 +281,13 @@ Result<Prediction> predictItself(
     const auto rewrites = rewritesOf(run, scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    if (changes(scenario, Change::Kind::Checkpoint) || savesOnHost(scenario) || rewrites->removed
-        || rewrites->freed || rewrites->spread || rewrites->accumulation || rewrites->optimizer
-        || !rewrites->gradients.empty()) {
+    if (!rewrites->empty()) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());
         takeReplay(prediction, *came);
         prediction.run = std::make_shared<ProgramRun>(rewrites->of(programRunOf(*run.trace)));
-        weighRewrites(prediction, scenario, *rewrites);
+        rewrites->weigh(prediction);
         return prediction;
     }
     const bool unchanged = leavesAllocator(*run.report, scenario);
@@ -312,26 +312,20 @@ Result<Prediction> predictItself(
 /// Refused: what runs alone tell, the program's or its calls'.
 Result<void> toldByRecordings(const Recording& recording, const Scenario& scenario)
 {
-    const auto told = std::ranges::find_if(scenario.changes, &Change::isToldByRunningAlone);
-    if (told == scenario.changes.end())
+    const ChangeKind* told = nullptr; // that takes most of the calls, else the first
+    for (const ChangeKind* kind : changeKinds())
+        if (kind->isToldByRunningAlone()
+            && std::ranges::find(scenario.changes, kind, &Change::kind) != scenario.changes.end()
+            && (told == nullptr || kind->takesModules))
+            told = kind;
+    if (told == nullptr)
         return {};
     const bool isCpp = isCppProgram(recording);
-    const bool isByCalls = isCpp || std::ranges::any_of(scenario.changes, &Change::isToldByCallsAlone);
-    const Hint hint = hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation);
-    const auto refuse = [](Sentence what, Hint toDo) {
-        return fail(Error::Kind::Refused, std::move(what), std::move(toDo));
-    };
-    if (changes(scenario, Change::Kind::Type)) // calls of C++ tell of no modules, whose inputs are cast
-        return refuse(say("no recording tells what a program computes in another type"),
-            isCpp ? hintToWriteByHand() : hint);
-    if (changes(scenario, Change::Kind::Autocast))
-        return refuse(
-            say("no recording tells which tensors autocast makes smaller, and which copies it keeps"), hint);
-    if (changes(scenario, Change::Kind::Attention))
-        return refuse(
-            say("no recording tells what another kernel of attention keeps, and what it asks for meanwhile"),
-            hint);
-    return refuse(say("no recording tells what a loss asks for in chunks"), hintFor(Lacks::Calls));
+    if (isCpp && told->takesModules) // of which its calls do not tell
+        return fail(Error::Kind::Refused, Sentence(told->notRecorded), hintToWriteByHand());
+    const bool isByCalls = isCpp || firstOf(scenario.changes, &ChangeKind::isToldByCallsAlone) != nullptr;
+    return fail(Error::Kind::Refused, Sentence(told->notRecorded),
+        hintFor(isByCalls ? Lacks::Calls : Lacks::Confirmation));
 }
 
 Result<Prediction> answerOf(
@@ -341,7 +335,7 @@ Result<Prediction> answerOf(
         return Failure(told.error());
     if (const auto together = goTogether(scenario); !together) // whatever sizes are known
         return Failure(together.error());
-    const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
+    const bool isOfSequences = anyDoes(scenario.changes, Does::Sequence);
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (isOfSequences) {
@@ -353,7 +347,7 @@ Result<Prediction> answerOf(
         prediction.sequenceBefore = runs.front().sequenceLength;
         prediction.sequenceAfter = *length;
     }
-    if (changes(scenario, Change::Kind::Batch)) {
+    if (anyDoes(scenario.changes, Does::Batch)) {
         if (!runs.front().batchItems)
             return unknownBatch(1, runs.size());
         const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
@@ -405,49 +399,11 @@ std::optional<std::int64_t> leastBytesOf(
     return bytes;
 }
 
-/// What changes of the batch, or of sequences, lead to, one after the other.
-Result<std::int64_t> sizeAfter(const std::vector<Change>& changes, Change::Kind kind, std::int64_t before)
-{
-    const bool isBatch = kind == Change::Kind::Batch;
-    std::int64_t numerator = before, denominator = 1;
-    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
-    for (const Change& change : changes) {
-        if (change.kind != kind)
-            continue;
-        if (!change.relative) {
-            numerator = change.numerator;
-            denominator = 1;
-            continue;
-        }
-        const std::int64_t above = std::gcd(numerator, change.denominator);
-        const std::int64_t below = std::gcd(change.numerator, denominator);
-        const std::int64_t more = (numerator / above) * (change.numerator / below);
-        const std::int64_t parts = (denominator / below) * (change.denominator / above);
-        if (more > kMost || parts > kMost)
-            return fail(Error::Kind::Usage,
-                isBatch ? say("that batch is beyond all measure")
-                        : say("sequences so long are beyond all measure"));
-        numerator = more;
-        denominator = parts;
-    }
-    if (numerator % denominator != 0)
-        return fail(Error::Kind::Usage,
-            isBatch
-                ? say("a batch of %1 items cannot be changed so: the items are not whole", asCount(before))
-                : say("a length of %1 cannot be changed so: it would not be whole", asCount(before)));
-    return numerator / denominator;
-}
-
 } // namespace
 
-Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+std::vector<RecordedRun> takingPart(const std::vector<RecordedRun>& runs, const Scenario& scenario)
 {
-    return sizeAfter(changes, Change::Kind::Batch, items);
-}
-
-Result<std::int64_t> sequenceAfter(const std::vector<Change>& changes, std::int64_t length)
-{
-    return sizeAfter(changes, Change::Kind::Sequence, length);
+    return scenario.changes.empty() ? std::vector{ runs.front() } : runs;
 }
 
 Result<Prediction> predict(

@@ -10,11 +10,12 @@
 #include "model/trace/program/deep_step.h"
 #include "model/trace/work.h"
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/ask/change_kind.h"
 #include "model/whatif/ask/lacks.h"
+#include "model/whatif/kinds/accumulation.h"
 #include "model/whatif/kinds/checkpoints.h"
+#include "model/whatif/kinds/ranks/sharding.h"
 #include "model/whatif/kinds/recorded_checkpoints.h"
-#include "model/whatif/kinds/sharding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -211,11 +212,19 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool changes(Change::Kind kind) const { return model::changes(m_scenario, kind); }
+    /// Something of that stage is asked for of which nothing tells how long it takes.
+    bool unknownWith(ChangeStage stage)
+    {
+        for (const ChangeKind* kind : changeKinds())
+            if (kind->stage == stage && !kind->timeUnknown.text().empty()
+                && std::ranges::find(m_scenario.changes, kind, &Change::kind) != m_scenario.changes.end())
+                return unknown(Sentence(kind->timeUnknown));
+        return true;
+    }
 
     bool changeBatch()
     {
-        if (!changes(Change::Kind::Batch))
+        if (!anyDoes(m_scenario.changes, Does::Batch))
             return true;
         const auto before = m_runs.front().batchItems;
         const auto items = before ? batchAfter(m_scenario.changes, *before) : Result<std::int64_t>(0);
@@ -261,9 +270,9 @@ private:
 
     bool changeCheckpoints()
     {
-        if (!changes(Change::Kind::Checkpoint))
+        const CheckpointChoices asked(m_scenario.changes);
+        if (asked.choices.empty() && !asked.takesAway)
             return true;
-        const CheckpointChoices asked(m_scenario);
         if (asked.takesAway) {
             const auto again = recordedRecomputeNs(*m_runs.front().trace);
             return add(again ? std::optional(-*again) : std::nullopt);
@@ -274,10 +283,7 @@ private:
     /// All but the update as often as there are micro-steps.
     bool changeMicroSteps()
     {
-        std::int64_t microSteps = 1;
-        for (const Change& change : m_scenario.changes)
-            if (change.kind == Change::Kind::Accumulate)
-                microSteps = change.numerator;
+        const std::int64_t microSteps = microStepsOf(m_scenario.changes);
         if (microSteps == 1)
             return true;
         if (m_recorded.times == WorkTimes::Measured && m_recorded.waits())
@@ -295,34 +301,23 @@ private:
 
     bool changeRest()
     {
-        if (changes(Change::Kind::Sequence))
-            return unknown(say("how long it takes with other sequences is not known"));
+        if (anyDoes(m_scenario.changes, Does::Sequence))
+            return unknownWith(ChangeStage::Sizes);
         if (!changeMicroSteps())
             return false;
-        if (changes(Change::Kind::Offload))
-            return unknown(say("how long copies to the host and back take is not known"));
-        if (changes(Change::Kind::Autocast) || changes(Change::Kind::Type))
-            return unknown(say("how long kernels take with other types is not known"));
-        if (changes(Change::Kind::Attention))
-            return unknown(say("how long another kernel of attention takes is not known"));
-        if (changes(Change::Kind::Logits))
-            return unknown(say("how long a loss in chunks takes is not known"));
-        if (changes(Change::Kind::Optimizer))
-            return unknown(say("how long another optimizer takes is not known"));
-        if (changes(Change::Kind::Remove))
-            return unknown(say("how long it takes without some of its lines is not known"));
-        const auto spreading
-            = std::ranges::find_if(m_scenario.changes.rbegin(), m_scenario.changes.rend(), &Change::spreads);
-        if (spreading == m_scenario.changes.rend())
+        for (const ChangeStage stage :
+            { ChangeStage::Host, ChangeStage::None, ChangeStage::Optimizer, ChangeStage::Lines })
+            if (!unknownWith(stage))
+                return false;
+        const Change* const spreading = lastThatDoes(m_scenario.changes, Does::Spreads);
+        if (spreading == nullptr)
             return true;
-        if (spreading->kind != Change::Kind::Ddp) {
-            const auto sharding = spreading->sharding();
-            if (m_recorded.times == WorkTimes::Measured || spreading->kind == Change::Kind::Zero1
-                || !sharding)
+        if (spreading->does(Does::SharesOptimizer)) {
+            const std::int64_t ranks = spreading->as<Sharding>().ranks;
+            if (m_recorded.times == WorkTimes::Measured || !spreading->does(Does::SharesParameters))
                 return unknown(say("how long a step takes that ranks share is not known"));
             // A rank updates its part of each parameter.
-            m_ns -= m_recorded.updateBusyNs
-                - m_recorded.updateBusyNs / std::max<std::int64_t>(sharding->ranks, 1);
+            m_ns -= m_recorded.updateBusyNs - m_recorded.updateBusyNs / std::max<std::int64_t>(ranks, 1);
         }
         atLeast(say("without what ranks send each other"));
         return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/sentence.h"
 #include "model/whatif/ask/scenario.h"
 
@@ -17,6 +18,18 @@ struct PredictedStepTime {
     std::optional<std::int64_t> predictedNs; ///< none: nothing tells
     bool isLowerBound = false; ///< of both where a dry run recorded it; else of what is predicted
     Sentence note; ///< what it leaves out, or why nothing tells; empty: neither
+};
+
+template <> struct Fields<PredictedStepTime> {
+    static constexpr std::tuple all{
+        field("recorded", Unit::Nanoseconds, "median of the recorded steps after the warm-up",
+            &PredictedStepTime::recordedNs),
+        field("predicted", Unit::Nanoseconds, "with the changes; null: not known",
+            &PredictedStepTime::predictedNs),
+        field("lower_bound", Unit::None, "a step takes at least that long", &PredictedStepTime::isLowerBound),
+        field("note", Unit::None, "what is left out, or why the time is not known; null: neither",
+            [](const PredictedStepTime& time) { return unlessEmpty(time.note); }),
+    };
 };
 
 /// The first of `runs` and what becomes of its steps, where kernels of own recordings tell: checkpoints

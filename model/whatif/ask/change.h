@@ -3,14 +3,14 @@
 
 #include "model/base/result.h"
 
+#include <any>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace strata::model {
-
-struct Sharding;
 
 /// What tells how blocks change, best first: the weakest that was used is that of the whole answer.
 enum class WhatIfEvidence : std::uint8_t {
@@ -24,69 +24,62 @@ enum class WhatIfEvidence : std::uint8_t {
 };
 [[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"
 
-/// Of attention=: "math", "efficient", "flash" or "cudnn", as torch.nn.attention.SDPBackend has them, and
-/// ",causal" behind it.
-[[nodiscard]] bool isAttention(std::string_view value);
+struct ChangeKind; // change_kind.h
 
-inline constexpr std::int64_t kMostMicroSteps = 4096; ///< of accumulate=K
-inline constexpr std::int64_t kMostChunks = 4096; ///< of logits=chunks:N
+/// What a change does, for those that go by it whatever its kind: which changes go together, and what comes
+/// on top of others. One change may have several.
+enum class Does : std::uint16_t {
+    Batch = 1 << 0,
+    Sequence = 1 << 1,
+    Checkpoints = 1 << 2,
+    TakesCheckpointsAway = 1 << 3,
+    SavesOnHost = 1 << 4, ///< what is saved for backward
+    HasOptimizerOnHost = 1 << 5,
+    Frees = 1 << 6, ///< behind the last use
+    Optimizer = 1 << 7,
+    StepsInBackward = 1 << 8,
+    PlacesZeroGrad = 1 << 9,
+    Accumulates = 1 << 10,
+    HasMicroSteps = 1 << 11, ///< more than one
+    Spreads = 1 << 12, ///< over ranks
+    SharesOptimizer = 1 << 13, ///< between them
+    SharesParameters = 1 << 14, ///< too
+    Types = 1 << 15, ///< of all that is computed
+};
+[[nodiscard]] constexpr Does operator|(Does a, Does b)
+{
+    return static_cast<Does>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+[[nodiscard]] constexpr bool isAnyOf(Does all, Does some)
+{
+    return (static_cast<unsigned>(all) & static_cast<unsigned>(some)) != 0;
+}
 
 /// A change of the program: KIND=VALUE.
 struct Change {
-    enum class Kind : std::uint8_t {
-        Batch,
-        Sequence, ///< tokens of each item, or whatever its program counts
-        Checkpoint,
-        Optimizer,
-        Autocast, ///< no recording tells what it comes to: the program is run with it
-        Type, ///< of parameters, and of what is computed with them: the same
-        Attention, ///< the kernel of scaled_dot_product_attention: the same
-        Logits, ///< cross entropy of a linear layer in chunks: recorded calls alone tell
-        Ddp, ///< as one of many ranks: Sharding
-        Zero1,
-        Fsdp,
-        Accumulate, ///< so many forwards and backwards for a step of the optimizer
-        Offload, ///< what is saved for backward, or the optimizer, lies on the host: OffloadChoice
-        Remove, ///< what a place in the program allocates, as if it were not there: SiteBlocks
-        Free, ///< the program lets go of tensors behind their last use
-        ZeroGrad, ///< where the program lets go of gradients: ZeroGradPlace
-    };
-
-    Kind kind = Kind::Batch;
+    const ChangeKind* kind = nullptr; ///< one of changeKinds(); never nullptr but in an empty one
     std::string text; ///< as it was given
     std::string value; ///< of it, what stands behind the "="
-    /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`; of sequences: their
-    /// length.
-    bool relative = false;
-    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps, `numerator`
+    std::any asked; ///< that, as its kind reads it: as<T>()
+    Does effect{}; ///< all that it does
 
-    /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
-    [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
+    [[nodiscard]] bool does(Does some) const { return isAnyOf(effect, some); }
+    template <class T> [[nodiscard]] const T& as() const { return *std::any_cast<T>(&asked); }
 
-    [[nodiscard]] bool spreads() const; ///< over ranks
-    /// Of Free: of all blocks, else of those of the place that `value` names.
-    [[nodiscard]] bool freesAll() const { return kind == Kind::Free && value == "last-use"; }
-    /// Written into the program, where it is known what is meant: nobody else can make it.
-    [[nodiscard]] bool isWrittenByHand() const { return kind == Kind::Remove || kind == Kind::Free; }
-    [[nodiscard]] bool isToldByRunningAlone() const; ///< the program, or its calls: no recording estimates it
-    [[nodiscard]] bool isToldByCallsAlone() const { return kind == Kind::Logits; } ///< nor the program
-    [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
-
-    /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
-    /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
-    /// "attention=flash", "attention=flash,causal", "logits=chunks:8", "ddp=8", "zero1=8", "fsdp=8",
-    /// "accumulate=4", "offload=activations", "offload=activations:Block", "offload=optimizer",
-    /// "remove=train.py:57", "free=last-use", "free=train.py:57", "zero_grad=after-step". Kind::Usage names what is known.
+    /// KIND=VALUE of one of changeKinds(). Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };
 
-/// What can be another: one row for each kind, which everybody who lists them goes by.
-struct ChangeKind {
-    Change::Kind kind;
-    std::string_view word; ///< of KIND=VALUE
-    std::string_view values; ///< "batch=N or batch=xF"
-};
-[[nodiscard]] std::span<const ChangeKind> changeKinds();
+[[nodiscard]] std::vector<std::string> changeTexts(std::span<const Change> changes);
+
+[[nodiscard]] bool anyDoes(std::span<const Change> changes, Does some);
+[[nodiscard]] const Change* firstThatDoes(std::span<const Change> changes, Does some); ///< nullptr: none
+/// The last one that does, which counts where several do; nullptr: none.
+[[nodiscard]] const Change* lastThatDoes(std::span<const Change> changes, Does some);
+
+/// All kinds of change, in the order in which they are listed and shown. A kind is added in a file of
+/// model/whatif/kinds, with its name in model/whatif/CMakeLists.txt.
+[[nodiscard]] std::span<const ChangeKind* const> changeKinds();
 
 } // namespace strata::model

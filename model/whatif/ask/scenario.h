@@ -4,6 +4,7 @@
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/roles/categories.h"
 #include "model/analysis/training/steps/training_steps.h"
+#include "model/base/answer_fields.h"
 #include "model/replay/other_settings.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/ask/change.h"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace strata::model {
@@ -21,6 +23,16 @@ struct PeakFigures {
     std::int64_t allocatedBytesPeak = 0; ///< rounded
     std::int64_t reservedBytesPeak = 0;
     friend bool operator==(const PeakFigures&, const PeakFigures&) = default;
+};
+
+template <> struct Fields<PeakFigures> {
+    static constexpr std::tuple all{
+        field(
+            "requested_bytes_peak", Unit::Bytes, "peak of requested bytes", &PeakFigures::requestedBytesPeak),
+        field("allocated_bytes_peak", Unit::Bytes, "peak of allocated bytes, rounded as the allocator does",
+            &PeakFigures::allocatedBytesPeak),
+        field("reserved_bytes_peak", Unit::Bytes, "peak of reserved bytes", &PeakFigures::reservedBytesPeak),
+    };
 };
 
 /// A recording of the program on one device, with what analyses tell of it. All must outlive the call.
@@ -45,6 +57,14 @@ struct Scenario {
 
     /// All is as it was recorded.
     [[nodiscard]] bool changesNothing() const { return changes.empty() && !settings && !capacityBytes; }
+    /// Values of `--change`, then "settings=" and the value of `--set`.
+    [[nodiscard]] std::vector<std::string> texts() const
+    {
+        std::vector<std::string> all = changeTexts(changes);
+        if (settings)
+            all.push_back("settings=" + *settings);
+        return all;
+    }
 };
 
 } // namespace strata::model

@@ -4,12 +4,21 @@
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
+#include "model/whatif/ask/change.h"
 #include "model/whatif/run/program_run.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace strata::model {
+
+/// How many forwards and backwards a step of the optimizer has.
+struct MicroSteps {
+    std::int64_t count = 1;
+};
+[[nodiscard]] std::int64_t microStepsOf(
+    std::span<const Change> changes); ///< the last one counts; 1: none does
 
 /// A program whose optimizer steps once in so many forwards and backwards, where it does in each one as it
 /// was recorded:

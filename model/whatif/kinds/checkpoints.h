@@ -4,14 +4,28 @@
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
+#include "model/whatif/ask/change.h"
 #include "model/whatif/ask/module_choice.h"
+#include "model/whatif/run/prediction.h"
 #include "model/whatif/run/run_edits.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace strata::model {
+
+/// Which modules changes have checkpointed.
+struct CheckpointChoices {
+    explicit CheckpointChoices(std::span<const Change> changes);
+
+    std::vector<ModuleChoice> choices;
+    bool takesAway = false; ///< the checkpoints that there are
+};
+
+[[nodiscard]] Change checkpointed(const std::string& modules); ///< checkpoint=MODULES: a class, "path:GLOB"
 
 /// A run in which torch.utils.checkpoint (use_reentrant=False) is around each call, in training, of the
 /// outermost modules that a choice matches, as a deep step tells it, or without one as guessStepOwners()
@@ -34,5 +48,8 @@ namespace strata::model {
 /// above, or no kernels were recorded.
 [[nodiscard]] std::optional<std::int64_t> recomputeNs(
     const DeviceTrace& trace, const std::vector<ModuleChoice>& choices);
+
+/// Widens an answer by what such edits leave open. `hasSettings`: the allocator has others than recorded.
+void weighCheckpoints(Prediction& prediction, const RunEdits& edits, bool hasSettings);
 
 } // namespace strata::model

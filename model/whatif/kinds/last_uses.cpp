@@ -311,18 +311,18 @@ private:
 
 } // namespace
 
-Result<FreedTensors> FreedTensors::of(const RecordedRun& run, const std::vector<Change>& changes)
+Result<FreedTensors> FreedTensors::of(const RecordedRun& run, const std::vector<FreedPlace>& places)
 {
     const auto step = ownedDeepStep(*run.trace);
     if (!step)
         return Failure(step.error());
     std::vector<bool> chosen;
     bool all = false;
-    for (const Change& change : changes) {
-        all = all || change.freesAll();
-        if (change.kind != Change::Kind::Free || change.freesAll())
+    for (const FreedPlace& place : places) {
+        all = all || place.site.empty();
+        if (place.site.empty())
             continue;
-        const auto site = blocksOfSite(run, change.value);
+        const auto site = blocksOfSite(run, place.site);
         if (!site)
             return Failure(site.error());
         chosen.resize(site->born.size());

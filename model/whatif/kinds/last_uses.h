@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/result.h"
 #include "model/whatif/ask/scenario.h"
+#include "model/whatif/run/prediction.h"
 #include "model/whatif/run/run_edits.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace strata::model {
 
-/// A line whose tensors the program has beyond their last use, in a step.
-struct HeldLine {
-    std::string line; ///< that asks for them, frameLabel()
-    std::string lastUse; ///< line that uses them last, or "backward", or "optimizer"; empty: not told
-    std::string letGo; ///< line at which they go; empty: they stay
-    std::int64_t blocks = 0;
-    std::int64_t bytes = 0; ///< of those blocks, requested
-    std::optional<std::int64_t> heldNs; ///< the longest; none: they stay, or no times were recorded
+/// What the program lets go of sooner.
+struct FreedPlace {
+    std::string site; ///< what a line, a function, a file asks for, as a filter; empty: all of it
 };
 
-/// A program that lets go of tensors behind their last use (Change::Kind::Free), as `del` does:
+/// A program that lets go of tensors behind their last use (free=), as `del` does:
 ///
 ///     recorded    x = alloc | last operator with x | ...             | x goes
 ///     rewritten   x = alloc | last operator with x | x goes   ...
@@ -34,10 +29,11 @@ struct FreedTensors {
     RunEdits edits;
     std::vector<HeldLine> held; ///< the most bytes first
 
-    /// All such changes of a scenario. Refused: no deep step that is to be used, steps that do other things
+    /// All of them at once. Refused: no deep step that is to be used, steps that do other things
     /// than it, nothing is held beyond its last use; and as blocksOfSite(). O(events + rows of the deep
     /// step).
-    [[nodiscard]] static Result<FreedTensors> of(const RecordedRun& run, const std::vector<Change>& changes);
+    [[nodiscard]] static Result<FreedTensors> of(
+        const RecordedRun& run, const std::vector<FreedPlace>& places);
 };
 
 } // namespace strata::model

@@ -4,7 +4,7 @@
 #include "model/base/reason.h"
 #include "model/base/result.h"
 #include "model/whatif/ask/scenario.h"
-#include "model/whatif/kinds/sharding.h"
+#include "model/whatif/kinds/ranks/sharding.h"
 #include "model/whatif/run/optimizer_template.h"
 #include "model/whatif/run/program_run.h"
 #include "model/whatif/run/put_optimizers.h"
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace strata::model {
+
+class Rewrites;
 
 /// A recorded program with another optimizer: what its own asked for is taken away, in all steps, and what
 /// the other asks for is put in its places, over the same parameters in the same order. What runs between
@@ -78,5 +80,10 @@ private:
     Sum m_taken, m_put, m_letGo;
     Reason m_reason;
 };
+
+/// The optimizers of a run, where another one is asked for, or other changes leave something else of them.
+/// Fails as OptimizerRewrite does.
+[[nodiscard]] Result<void> rewriteOptimizers(
+    const RecordedRun& run, const Scenario& scenario, Rewrites& rewrites);
 
 } // namespace strata::model

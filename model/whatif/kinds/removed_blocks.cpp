@@ -48,7 +48,7 @@ bool addOfBackward(
 
 } // namespace
 
-Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vector<Change>& changes)
+Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vector<std::string>& sites)
 {
     using Is = SiteBlocks::Is;
     const BlockColumns& blocks = run.trace->blocks();
@@ -59,10 +59,8 @@ Result<RemovedBlocks> RemovedBlocks::of(const RecordedRun& run, const std::vecto
                 all[row] = more[row];
     };
     RemovedBlocks removed;
-    for (const Change& change : changes) {
-        if (change.kind != Change::Kind::Remove)
-            continue;
-        const auto site = blocksOfSite(run, change.value);
+    for (const std::string& filter : sites) {
+        const auto site = blocksOfSite(run, filter);
         if (!site)
             return Failure(site.error());
         join(born, site->born);

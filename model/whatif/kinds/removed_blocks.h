@@ -6,11 +6,12 @@
 #include "model/whatif/ask/scenario.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace strata::model {
 
-/// What a program without some of its lines does not ask for (Change::Kind::Remove). The rest of it is taken
+/// What a program without some of its lines does not ask for (remove=). The rest of it is taken
 /// to ask for the same.
 struct RemovedBlocks {
     std::vector<std::uint32_t> rows; ///< of blocks that were born in the trace
@@ -24,8 +25,10 @@ struct RemovedBlocks {
     std::int64_t olderBytes = 0;
     std::int64_t unknownBytes = 0; ///< that, and the most that doubtful ones had at a time
 
-    /// All such changes of a scenario. Fails as blocksOfSite(). O(events + blocks + frames).
-    [[nodiscard]] static Result<RemovedBlocks> of(const RecordedRun& run, const std::vector<Change>& changes);
+    /// Without all of these lines, functions, files, each a filter. Fails as blocksOfSite(). O(events +
+    /// blocks + frames).
+    [[nodiscard]] static Result<RemovedBlocks> of(
+        const RecordedRun& run, const std::vector<std::string>& sites);
 };
 
 } // namespace strata::model

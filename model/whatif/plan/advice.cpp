@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/plan/advice.h"
 
+#include "model/base/shell.h"
 #include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/ask/change_kind.h"
 #include "model/whatif/plan/alternatives.h"
 #include "model/whatif/run/run_replay.h"
 
@@ -17,25 +19,9 @@ constexpr std::int64_t kShortTrace = 20'000, kLongestTrace = 1'000'000; // event
 constexpr double kNearlyFull = 0.9; // of the capacity
 constexpr std::int64_t kLeastSaved = 50; // a part of what is reserved
 
-/// What it asks of those who do it: nothing but a variable, a line that leaks, a line elsewhere, a few lines,
-/// steps that wait for the host, another training.
-enum class Effort : std::uint8_t { Settings, Leak, Line, Program, Host, Training };
-constexpr std::size_t kEfforts = 6;
-
 Effort effortOf(const Scenario& scenario)
 {
-    if (scenario.changes.empty())
-        return Effort::Settings;
-    const Change::Kind kind = scenario.changes.front().kind;
-    if (kind == Change::Kind::Remove)
-        return Effort::Leak;
-    if (kind == Change::Kind::ZeroGrad)
-        return Effort::Line;
-    if (kind == Change::Kind::Offload)
-        return Effort::Host;
-    return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer
-        ? Effort::Training
-        : Effort::Program;
+    return scenario.changes.empty() ? Effort::Settings : scenario.changes.front().kind->effort;
 }
 
 bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes)
@@ -74,6 +60,16 @@ std::vector<std::string> Advice::words() const
     return words;
 }
 
+std::string Advice::command(const std::string& file, std::optional<int> device) const
+{
+    std::string line = "strata whatif " + shellQuoted(file);
+    if (device)
+        line += " --device " + std::to_string(*device);
+    for (const std::string& word : words())
+        line += ' ' + shellQuoted(word);
+    return line;
+}
+
 Sentence Advice::sentence() const
 {
     const std::string change = scenario.changes.empty() ? "PYTORCH_CUDA_ALLOC_CONF=" + *scenario.settings
@@ -86,10 +82,12 @@ Sentence Advice::sentence() const
         asBytes(prediction.predicted->reservedBytesPeak), asBytes(recorded));
 }
 
-bool isWorthAdvice(
-    std::int64_t events, std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes, bool ranOut)
+bool isWorthAdvice(const DeviceSummary& summary)
 {
-    const bool needsRoom = ranOut || isNearlyFull(reservedBytes, capacityBytes);
+    const auto capacity = summary.capacity ? std::optional(summary.capacity->bytes) : std::nullopt;
+    const bool needsRoom
+        = !summary.outOfMemory.empty() || isNearlyFull(summary.totals.reservedBytesPeak, capacity);
+    const std::int64_t events = summary.totals.events;
     return events > 0 && events <= (needsRoom ? kLongestTrace : kShortTrace);
 }
 

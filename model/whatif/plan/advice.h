@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/summary/summary.h"
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/whatif/answer/predict.h"
@@ -20,6 +21,8 @@ struct Advice {
 
     /// As `strata whatif` takes it: {"--change", "checkpoint=Block"}, {"--set", "..."}.
     [[nodiscard]] std::vector<std::string> words() const;
+    /// `strata whatif` of it, as a line for a shell; without a device for the default one.
+    [[nodiscard]] std::string command(const std::string& file, std::optional<int> device) const;
     /// "with checkpoint=Block it would reserve about 12 GiB instead of 20 GiB"
     [[nodiscard]] Sentence sentence() const;
 };
@@ -27,8 +30,7 @@ struct Advice {
 /// Whether to look for advice without being asked: a request was refused, or what is reserved comes near to
 /// the capacity, and the trace has a million events at most, whose replays take about a second; or the trace
 /// is so short (20,000 events) that nobody waits for it.
-[[nodiscard]] bool isWorthAdvice(
-    std::int64_t events, std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes, bool ranOut);
+[[nodiscard]] bool isWorthAdvice(const DeviceSummary& summary);
 
 /// Which of alternativesTo(), and withoutLeak(), save a fiftieth of what is reserved, or more: other settings
 /// first, since they leave the program as it is, of them the one that saves most; then a line that leaks;

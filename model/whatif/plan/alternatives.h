@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/result.h"
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/ask/scenario.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +18,7 @@ namespace strata::model {
 /// recording names; optimizers and micro-steps, where it tells of parameters; lines of the program, as
 /// filters. Empty: nothing supports one, or any number will do (batch). O(rows of the deep step + events +
 /// modules log modules + stacks).
-[[nodiscard]] std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace& trace);
+[[nodiscard]] std::vector<std::string> valuesWorthTrying(const ChangeKind& kind, const DeviceTrace& trace);
 
 /// Single changes of a run that need nothing from anybody to be answered, each a scenario of its own: other
 /// settings of the allocator (settingsWorthTrying()), half the batch and twice as much where its items and
@@ -38,6 +40,57 @@ struct Alternative {
 /// each is that to what is asked with --change of it behind, or with its --set instead. O(singles).
 [[nodiscard]] std::vector<Alternative> alternativesOnTop(
     const RecordedRun& run, const std::vector<Scenario>& singles, const Scenario& asked);
+
+/// One more change, and its answer.
+struct AnsweredAlternative {
+    Scenario change; ///< alone
+    Result<Prediction> prediction; ///< with what is asked; Kind::Refused: why not
+    /// Of the reserved peak of what is asked; below 0: it takes more. None: it is refused.
+    std::optional<std::int64_t> savedBytes;
+};
+
+struct AnsweredAlternatives {
+    std::vector<AnsweredAlternative> rows; ///< by standsBefore()
+    bool isOnTop = false; ///< something is asked, else they are single changes
+};
+
+template <> struct Fields<AnsweredAlternative> {
+    static constexpr std::tuple all{
+        field("change", Unit::None, "as `--change` takes it, or `settings=` before a value of `--set`",
+            [](const AnsweredAlternative& one) { return one.change.texts().front(); }),
+        field("evidence", Unit::None, "weakest evidence of this answer",
+            [](const AnsweredAlternative& one) {
+                return one.prediction ? std::optional(evidenceWord(one.prediction->evidence)) : std::nullopt;
+            }),
+        field("predicted", Unit::None, "peaks; null: a range only",
+            [](const AnsweredAlternative& one) {
+                return one.prediction ? one.prediction->predicted : std::nullopt;
+            }),
+        field("reserved_bytes_peak", Unit::Bytes, "predicted, or the upper bound where there is a range only",
+            [](const AnsweredAlternative& one) {
+                return one.prediction ? std::optional(one.prediction->neededBytes()) : std::nullopt;
+            }),
+        field("saved_bytes", Unit::Bytes, "of the reserved peak of what is asked; below zero: it needs more",
+            &AnsweredAlternative::savedBytes),
+        field("exact", Unit::None, "nothing was guessed",
+            [](const AnsweredAlternative& one) { return one.prediction && one.prediction->exact; }),
+        field("out_of_memory", Unit::None, "it would run out of memory",
+            [](const AnsweredAlternative& one) { return one.prediction && one.prediction->runsOutOfMemory; }),
+        field("at_least", Unit::None, "it may need more",
+            [](const AnsweredAlternative& one) {
+                return one.prediction && one.prediction->atLeastBytes.has_value();
+            }),
+        field("refused", Unit::None, "why this change has no answer; null: it has one",
+            [](const AnsweredAlternative& one) {
+                return one.prediction ? std::nullopt : std::optional(one.prediction.error());
+            }),
+    };
+};
+
+/// What there is on top of `asked`, whose answer is `answer`, of recordings of one device, the first of which
+/// has steps and categories. O(alternatives) answers.
+[[nodiscard]] AnsweredAlternatives answerAlternatives(
+    const std::vector<RecordedRun>& runs, const Scenario& asked, const Prediction& answer);
 
 /// Whether the answer to one alternative stands before that to another in a table: what reserves least first;
 /// what runs out of memory behind that, and what has no answer last.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/settings_advice.h"
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/answer/rewrites.h"
-#include "model/whatif/ask/offload_choice.h"
+#include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/ask/change_kind.h"
+#include "model/whatif/kinds/go_together.h"
 #include "model/whatif/plan/alternatives.h"
 
 #include <algorithm>
@@ -13,25 +14,6 @@
 namespace strata::model {
 
 namespace {
-
-/// Of that kind, in a scenario; the last one counts. nullptr: none.
-const Change* lastChangeOf(const Scenario& scenario, Change::Kind kind)
-{
-    const Change* last = nullptr;
-    for (const Change& change : scenario.changes)
-        if (change.kind == kind)
-            last = &change;
-    return last;
-}
-
-bool hasOptimizerOnHost(const Scenario& scenario)
-{
-    return std::ranges::any_of(scenario.changes, [](const Change& change) {
-        const auto choice
-            = change.kind == Change::Kind::Offload ? OffloadChoice::parse(change.value) : std::nullopt;
-        return choice && choice->isOfOptimizer;
-    });
-}
 
 /// Half a batch that is asked for, and twice as much; not the recorded one.
 std::vector<Change> batchesOnTop(const RecordedRun& run, const Scenario& asked)
@@ -51,27 +33,25 @@ std::vector<Change> batchesOnTop(const RecordedRun& run, const Scenario& asked)
 }
 
 /// What is asked for with a change as well, where kinds stand in the order of changeKinds(), as a window has
-/// them. Of batches and optimizers the new one stands for those before.
+/// them.
 Scenario withChange(Scenario asked, const Change& change)
 {
-    if (change.kind == Change::Kind::Batch || change.kind == Change::Kind::Optimizer)
+    if (change.kind->replacesItself)
         std::erase_if(asked.changes, [&](const Change& one) { return one.kind == change.kind; });
     asked.changes.push_back(change);
-    std::ranges::stable_sort(asked.changes, {}, &Change::kind);
+    std::ranges::stable_sort(asked.changes, {},
+        [](const Change& one) { return std::ranges::find(changeKinds(), one.kind) - changeKinds().begin(); });
     return asked;
 }
 
 /// Whether a change of the program adds something to what is asked for.
 bool addsTo(const Scenario& asked, const Change& change)
 {
-    const Change* const same = lastChangeOf(asked, change.kind);
-    if (change.kind == Change::Kind::Checkpoint || change.kind == Change::Kind::ZeroGrad)
-        return same == nullptr;
-    if (change.kind == Change::Kind::Offload)
-        return !hasOptimizerOnHost(asked);
-    if (change.kind == Change::Kind::Optimizer) // on the host it takes nothing, whatever it is
-        return !hasOptimizerOnHost(asked) && (same == nullptr || same->text != change.text);
-    return true;
+    if (anyDoes(asked.changes, change.kind->notBeside))
+        return false;
+    return std::ranges::none_of(asked.changes, [&](const Change& one) {
+        return one.kind == change.kind && (change.kind->isOnce || one.text == change.text);
+    });
 }
 
 } // namespace
@@ -92,14 +72,14 @@ std::vector<Alternative> alternativesOnTop(
         with.settings = settings;
         add({ .changes = {}, .settings = settings, .capacityBytes = {} }, std::move(with));
     };
-    const bool asksBatch = lastChangeOf(asked, Change::Kind::Batch) != nullptr;
+    const bool asksBatch = anyDoes(asked.changes, Does::Batch);
     if (asksBatch && run.batchItems && run.steps != nullptr && !run.steps->steps.empty())
         std::ranges::for_each(batchesOnTop(run, asked), addChange);
     for (const Scenario& single : singles) {
         if (single.changes.empty() && single.settings && !asked.settings)
             addSettings(*single.settings);
         for (const Change& change : single.changes)
-            if (change.kind == Change::Kind::Batch ? !asksBatch : addsTo(asked, change))
+            if (addsTo(asked, change))
                 addChange(change);
     }
     if (asked.settings)
@@ -114,6 +94,26 @@ bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other
             !of || of->runsOutOfMemory, of ? of->neededBytes() : std::numeric_limits<std::int64_t>::max());
     };
     return place(one) < place(other);
+}
+
+AnsweredAlternatives answerAlternatives(
+    const std::vector<RecordedRun>& runs, const Scenario& asked, const Prediction& answer)
+{
+    AnsweredAlternatives answered{ .rows = {}, .isOnTop = !asked.changesNothing() };
+    const std::int64_t standsBytes = answered.isOnTop
+        ? answer.neededBytes()
+        : standsBytesPeak(runs.front().trace->recording(), answer.recorded);
+    for (Alternative& one : alternativesOnTop(runs.front(), alternativesTo(runs.front()), asked)) {
+        auto prediction = predict(takingPart(runs, one.all), one.all);
+        std::optional<std::int64_t> saved;
+        if (prediction) {
+            prediction->run.reset();
+            saved = standsBytes - prediction->neededBytes();
+        }
+        answered.rows.push_back({ std::move(one.change), std::move(prediction), saved });
+    }
+    std::ranges::stable_sort(answered.rows, standsBefore, &AnsweredAlternative::prediction);
+    return answered;
 }
 
 } // namespace strata::model

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/plan/checkpoint_plan.h"
 
-#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/kinds/checkpoints.h"
 #include "model/whatif/plan/plan_candidates.h"
 #include "model/whatif/plan/plan_search.h"
 #include "model/whatif/run/run_replay.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -19,11 +20,7 @@ namespace {
 
 Change checkpointOf(const PlanModule& module)
 {
-    Change change;
-    change.kind = Change::Kind::Checkpoint;
-    change.value = "path:" + module.path;
-    change.text = "checkpoint=" + change.value;
-    return change;
+    return checkpointed("path:" + module.path);
 }
 
 class Planning {
@@ -40,7 +37,7 @@ public:
 
     Result<CheckpointPlan> make()
     {
-        if (std::ranges::any_of(m_scenario.changes, &Change::takesCheckpointsAway))
+        if (anyDoes(m_scenario.changes, Does::TakesCheckpointsAway))
             return fail(Error::Kind::Usage,
                 say("a plan puts checkpoints, and --change checkpoint=none takes them away"),
                 say("ask for the one, or for the other"));
@@ -58,9 +55,7 @@ public:
         std::vector<ModuleChoice> among, taken;
         for (const std::string& text : m_asked.among)
             among.emplace_back(text);
-        for (const Change& change : m_scenario.changes)
-            if (change.kind == Change::Kind::Checkpoint)
-                taken.emplace_back(change.value);
+        std::ranges::move(CheckpointChoices(m_scenario.changes).choices, std::back_inserter(taken));
         m_candidates = planCandidates(trace, *regions, cost, bytes, among, taken);
         if (m_candidates.empty())
             return fail(Error::Kind::Refused,
@@ -145,8 +140,8 @@ private:
     Result<void> findSegments(
         const CheckpointRegions& regions, const RecomputeCost& cost, const Prediction& base)
     {
-        const bool isOwn = base.recording == 0 && !changes(m_scenario, Change::Kind::Optimizer)
-            && !changes(m_scenario, Change::Kind::Checkpoint);
+        const bool isOwn
+            = base.recording == 0 && !anyDoes(m_scenario.changes, Does::Optimizer | Does::Checkpoints);
         constexpr std::size_t kFewest = 4;
         std::map<std::string_view, std::pair<std::int64_t, std::vector<const CheckpointRegion*>>> classes;
         for (const PlanCandidate& candidate : m_candidates) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/whatif/answer/predict.h"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,88 @@ struct CheckpointPlan {
     /// As `--change` has it: "checkpoint=path:blocks.0".
     [[nodiscard]] std::vector<Change> changes() const;
     [[nodiscard]] std::string code() const; ///< checkpointCode() of the chosen ones
+    [[nodiscard]] bool hasTimes() const { return measure == RecomputeMeasure::KernelTime; }
+};
+
+/// Points to its plan.
+struct PlanModuleIn {
+    const CheckpointPlan* plan = nullptr;
+    std::size_t number = 0;
+
+    [[nodiscard]] const PlanModule& module() const { return plan->modules[number]; }
+};
+
+template <> struct Fields<PlanModuleIn> {
+    static constexpr std::tuple all{
+        field("module", Unit::None, "its path", [](const PlanModuleIn& in) { return in.module().path; }),
+        field("class", Unit::None, "its class", [](const PlanModuleIn& in) { return in.module().type; }),
+        field("saved_bytes", Unit::Bytes, "kept for backward now, and not if it alone is checkpointed",
+            [](const PlanModuleIn& in) { return in.module().savedBytes; }),
+        field("recompute_ns", Unit::Nanoseconds, "kernel time that a step computes again; null: not recorded",
+            [](const PlanModuleIn& in) {
+                return in.plan->hasTimes() ? std::optional(in.module().recompute) : std::nullopt;
+            }),
+        field("recompute_share", Unit::None, "computed again, as a share of the forward",
+            [](const PlanModuleIn& in) { return decimals(in.module().share, 6); }),
+        field("code", Unit::None, "its line of Python",
+            [](const PlanModuleIn& in) { return checkpointLine(in.module().name); }),
+    };
+};
+
+template <> struct Fields<SegmentPlan> {
+    static constexpr std::tuple all{
+        field("class", Unit::None, "class of the modules that are called", &SegmentPlan::type),
+        field("calls", Unit::Count, "calls of these modules, one after the other", &SegmentPlan::calls),
+        field("stretches", Unit::Count, "about the square root of `calls`, each behind one checkpoint",
+            &SegmentPlan::stretches),
+        field("predicted", Unit::None, "peaks", &SegmentPlan::predicted),
+        field("recompute_share", Unit::None, "computed again, as a share of the forward",
+            [](const SegmentPlan& segments) { return decimals(segments.share, 6); }),
+    };
+};
+
+template <> struct Fields<CheckpointPlan> {
+    static constexpr std::tuple all{
+        field("met", Unit::None, "`needed_bytes` is within the budget", &CheckpointPlan::met),
+        field("at_least", Unit::None,
+            "a request was refused when the program was recorded: the plan holds as far as that goes",
+            &CheckpointPlan::atLeast),
+        field("budget_bytes", Unit::Bytes, "budget of `--plan`", &CheckpointPlan::budgetBytes),
+        field("method", Unit::None, "`exact` (the cheapest of all choices, as predicted) or `greedy`",
+            [](const CheckpointPlan& plan) { return plan.exact ? "exact" : "greedy"; }),
+        field("measure", Unit::None, "costs are of `kernels` or of `bytes`",
+            [](const CheckpointPlan& plan) { return measureWord(plan.measure); }),
+        field("predicted", Unit::None, "peaks; null: a range only",
+            [](const CheckpointPlan& plan) { return plan.chosen.prediction.predicted; }),
+        field("needed_bytes", Unit::Bytes, "upper bound of the reserved peak",
+            [](const CheckpointPlan& plan) { return plan.chosen.prediction.most.reservedBytesPeak; }),
+        field("recompute_ns", Unit::Nanoseconds, "kernel time that a step computes again; null: not recorded",
+            [](const CheckpointPlan& plan) {
+                return plan.hasTimes() ? std::optional(plan.chosen.recompute) : std::nullopt;
+            }),
+        field("recompute_share", Unit::None, "computed again, as a share of the forward",
+            [](const CheckpointPlan& plan) { return decimals(plan.chosen.share, 6); }),
+        field("rows", Unit::None, "modules to checkpoint",
+            [](const CheckpointPlan& plan) {
+                return plan.chosen.modules | std::views::transform([of = &plan](std::size_t number) {
+                    return PlanModuleIn{ of, number };
+                });
+            }),
+        field("changes", Unit::None, "the same as values of `--change`",
+            [](const CheckpointPlan& plan) { return changeTexts(plan.changes()); }),
+        field("code", Unit::None, "Python to paste after the program has made its `model`",
+            &CheckpointPlan::code),
+        field("segments", Unit::None,
+            "for comparison: one checkpoint around each of several stretches of calls; null: no such chain",
+            &CheckpointPlan::segments),
+        field("modules", Unit::None, "all modules that could be checkpointed, as `rows`",
+            [](const CheckpointPlan& plan) {
+                return std::views::iota(std::size_t{ 0 }, plan.modules.size())
+                    | std::views::transform([of = &plan](std::size_t number) {
+                          return PlanModuleIn{ of, number };
+                      });
+            }),
+    };
 };
 
 struct PlanAsked {

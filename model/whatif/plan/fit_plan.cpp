@@ -3,6 +3,7 @@
 
 #include "model/analysis/allocator/settings_advice.h"
 #include "model/whatif/ask/lacks.h"
+#include "model/whatif/kinds/change_kinds.h"
 #include "model/whatif/plan/alternatives.h"
 #include "model/whatif/run/recorded_optimizers.h"
 #include "model/whatif/run/run_replay.h"
@@ -95,13 +96,13 @@ public:
 
     Result<FitPlan> largestBatch()
     {
+        m_plan.goal = FitGoal::LargestBatch;
         if (const auto plain = largest({}); !plain)
             return Failure(plain.error());
         else
             std::ranges::copy(*plain, std::back_inserter(m_plan.options));
-        const auto classes = valuesWorthTrying(Change::Kind::Checkpoint, *m_runs.front().trace);
-        const bool isAsked = std::ranges::any_of(
-            m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Checkpoint; });
+        const auto classes = valuesWorthTrying(kCheckpointKind, *m_runs.front().trace);
+        const bool isAsked = anyDoes(m_scenario.changes, Does::Checkpoints | Does::TakesCheckpointsAway);
         if (usableDeepStep(*m_runs.front().trace) && !classes.empty() && !isAsked) {
             FitOption checkpoints;
             checkpoints.changes.push_back(changeTo("checkpoint=" + classes.front()));
@@ -267,8 +268,7 @@ private:
     Result<void> addFused(FitOption& best)
     {
         const auto recorded = recordedOptimizers(m_runs.front());
-        const bool isAsked = std::ranges::any_of(
-            m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Optimizer; });
+        const bool isAsked = anyDoes(m_scenario.changes, Does::Optimizer);
         if (isAsked || !recorded || recorded->all.empty())
             return {};
         const std::string& name = recorded->all.front().name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/whatif/answer/predict.h"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::model {
@@ -30,15 +32,70 @@ struct FitOption {
     [[nodiscard]] Scenario with(Scenario scenario) const; ///< the scenario and these
 };
 
+/// What is looked for.
+enum class FitGoal : std::uint8_t {
+    LargestBatch,
+    Cheapest, ///< at the least cost
+};
+[[nodiscard]] constexpr std::string_view fitGoalWord(FitGoal goal) ///< as `--plan` takes it
+{
+    return goal == FitGoal::LargestBatch ? "largest-batch" : "cheapest";
+}
+
 /// What makes a run fit a device.
 struct FitPlan {
+    FitGoal goal = FitGoal::Cheapest;
     std::int64_t capacityBytes = 0;
     std::vector<FitOption> options; ///< as asked for, one at least
     std::size_t chosen = 0;
 
-    [[nodiscard]] bool met() const { return options[chosen].fits; }
+    [[nodiscard]] const FitOption& answer() const { return options[chosen]; }
+    [[nodiscard]] bool met() const { return answer().fits; }
     /// Not met, as far as what is known goes; but if sizes are as is likeliest.
-    [[nodiscard]] bool likelyMet() const { return !met() && options[chosen].fitsLikely; }
+    [[nodiscard]] bool likelyMet() const { return !met() && answer().fitsLikely; }
+};
+
+template <> struct Fields<FitOption> {
+    static constexpr std::tuple all{
+        field("changes", Unit::None, "values of `--change`",
+            [](const FitOption& option) { return changeTexts(option.changes); }),
+        field("settings", Unit::None, "of the allocator; null: as they were", &FitOption::settings),
+        field("batch_after", Unit::Count, "batch size; null: the same",
+            [](const FitOption& option) { return option.prediction->batchAfter; }),
+        field("fits", Unit::None, "it fits the device", &FitOption::fits),
+        field("fits_likely", Unit::None, "by the likeliest sizes, which is no evidence for a range only",
+            &FitOption::fitsLikely),
+        field("most_items_tried", Unit::Count,
+            "all batches that were tried fit, up to this batch size; else null", &FitOption::mostItemsTried),
+        field("predicted", Unit::None, "peaks; null: a range only",
+            [](const FitOption& option) { return option.prediction->predicted; }),
+        field("needed_bytes", Unit::Bytes, "upper bound of the reserved peak",
+            [](const FitOption& option) { return option.prediction->most.reservedBytesPeak; }),
+        field("recompute_share", Unit::None, "computed again, as a share of the forward",
+            [](const FitOption& option) { return decimals(option.share, 6); }),
+    };
+};
+
+template <> struct Fields<FitPlan> {
+    static constexpr std::tuple all{
+        field("met", Unit::None, "the answer fits the device", &FitPlan::met),
+        field("capacity_bytes", Unit::Bytes, "of the device", &FitPlan::capacityBytes),
+        field("method", Unit::None, "`largest-batch` or `cheapest`",
+            [](const FitPlan& plan) { return fitGoalWord(plan.goal); }),
+        field("predicted", Unit::None, "peaks of the answer; null: a range only",
+            [](const FitPlan& plan) { return plan.answer().prediction->predicted; }),
+        field("needed_bytes", Unit::Bytes, "upper bound of the reserved peak of the answer",
+            [](const FitPlan& plan) { return plan.answer().prediction->most.reservedBytesPeak; }),
+        field("recompute_share", Unit::None, "computed again by the answer, as a share of the forward",
+            [](const FitPlan& plan) { return decimals(plan.answer().share, 6); }),
+        field("rows", Unit::None, "what was tried", &FitPlan::options),
+        field("chosen", Unit::Count, "which of `rows` is the answer, from 0", &FitPlan::chosen),
+        field("code", Unit::None, "Python to paste; null: nothing",
+            [](const FitPlan& plan) {
+                const auto& checkpoints = plan.answer().checkpoints;
+                return checkpoints ? std::optional(checkpoints->code()) : std::nullopt;
+            }),
+    };
 };
 
 /// What fits runs without a refused request on a device with the capacity, and on one with the capacity

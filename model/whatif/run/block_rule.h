@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/answer_fields.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -53,6 +55,20 @@ struct RuleUse {
     BlockRule rule = BlockRule::Scaled;
     std::int64_t blocks = 0;
     std::int64_t bytes = 0; ///< of those blocks, as they were recorded
+};
+
+template <> struct Fields<RuleUse> {
+    static constexpr std::tuple all{
+        field("rule", Unit::None,
+            "of a batch `scaled`, `of_the_model`, `workspace`, `scratch`, `of_the_update`, "
+            "`size_of_parameter`, `not_whole`, `undecided`, `linear`, `squared`, `interpolated`, "
+            "`not_aligned`; of checkpoints `let_go`, `held`, `recomputed`, `kept`, `not_again`; of "
+            "optimizers `old_optimizer`, `new_optimizer`; of ranks `communicated`, `sharded`; on the host "
+            "`offloaded`, `brought_back`, `gathered`; of lines `removed`, `freed`; of gradients `zeroed`",
+            [](const RuleUse& use) { return ruleWord(use.rule); }),
+        field("blocks", Unit::Count, "to which the rule applied", &RuleUse::blocks),
+        field("bytes", Unit::Bytes, "of those blocks, as they were recorded", &RuleUse::bytes),
+    };
 };
 
 /// Adds up what rules did.

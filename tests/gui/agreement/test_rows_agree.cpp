@@ -74,6 +74,10 @@ protected:
     {
         return page.model().index(row, column).data().toString();
     }
+    static QString display(const TablePage& page, int row, model::BlockOrder column)
+    {
+        return display(page, row, BlocksTable::placeOf(column));
+    }
     static std::string name(const QString& line)
     {
         return line.mid(line.lastIndexOf(QLatin1Char('/')) + 1).toStdString();
@@ -164,7 +168,7 @@ TEST_P(RowsAgree, InEveryEvent)
         EXPECT_EQ(saved[i].back(), row.contains("device_free") ? number(row["device_free"]) : QString());
         const int r = static_cast<int>(i);
         EXPECT_EQ(display(events(), r, column[EventsTable::Event]), count(row["event"]));
-        EXPECT_EQ(display(events(), r, column[EventsTable::Action]), text(row["action"]));
+        EXPECT_EQ(display(events(), r, column[EventsTable::ActionName]), text(row["action"]));
         if (row["bytes"] != 0) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Size]), bytes(row["bytes"]));
         }

@@ -152,7 +152,7 @@ TEST_P(TrainingAgrees, InTheSteps)
     }
     // A position names the step that the window shows under that number.
     const auto& rows = memory.steps().figures()->rows;
-    for (const StepFigures::Row* const row : { &rows.front(), &rows[rows.size() / 2], &rows.back() }) {
+    for (const model::StepMemory* const row : { &rows.front(), &rows[rows.size() / 2], &rows.back() }) {
         const Json at = json(
             "at", { text::stepName(*row->step).toStdString(), "--device", std::to_string(trace().device()) });
         EXPECT_EQ(at["event"].get<std::int64_t>(), row->peak.maxEvent);

@@ -104,16 +104,19 @@ protected:
 
     void agreesOnTheRest(const Json& device, const Json& evidence)
     {
-        std::map<std::string, qint64> fits;
+        std::map<std::string, std::pair<qint64, std::string>> fits;
         for (const QString& row : rows(page().table(WhatIfPage::Cards))) {
             const QStringList fields = row.split(QLatin1Char(','));
-            if (fields[FittingCardsTable::Fits] == QStringLiteral("yes"))
+            if (const QString& word = fields[FittingCardsTable::Fits];
+                word == QStringLiteral("yes") || word == QStringLiteral("tight"))
                 fits[fields[FittingCardsTable::Card].toStdString()]
-                    = fields[FittingCardsTable::Margin].toLongLong();
+                    = { fields[FittingCardsTable::Margin].toLongLong(),
+                          fields[FittingCardsTable::Fits].toStdString() };
         }
         EXPECT_EQ(fits.size(), device["fits_on"].size());
         for (const Json& card : device["fits_on"])
-            EXPECT_EQ(fits[card["name"].get<std::string>()], card["margin_bytes"].get<qint64>());
+            EXPECT_EQ(fits[card["name"].get<std::string>()],
+                std::pair(card["margin_bytes"].get<qint64>(), card["fits"].get<std::string>()));
         const QStringList rules = rows(page().table(WhatIfPage::Blocks));
         ASSERT_EQ(static_cast<std::size_t>(rules.size()), device["rules"].size());
         for (qsizetype i = 0; i < rules.size(); ++i) {

@@ -42,7 +42,7 @@ TEST_F(Colours, WhatHasNoStackIsHatchedGreyInPictureTablesAndLists)
     const auto source = std::make_shared<BlocksTable>(driver().document().device(), model::Axis::Events);
     for (std::uint32_t row = 0; row < source->rowCount(); row += 7) {
         const model::BlockId block = device.trace->blocks().at(row);
-        EXPECT_EQ(source->cell(row, BlocksTable::Line).swatch == Palette::kHatched,
+        EXPECT_EQ(source->cell(row, BlocksTable::placeOf(BlocksTable::Line)).swatch == Palette::kHatched,
             !device.trace->blocks().stack[block].valid());
     }
     auto* list = driver().page<Page>("summary").findChild<ShareList*>();

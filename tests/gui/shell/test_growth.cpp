@@ -248,7 +248,8 @@ TEST_F(Growth, KeepsTheBlocksTableSortedFilteredSelectedAndScrolled)
     ASSERT_NO_FATAL_FAILURE(beginTraining(0.4));
     BlocksPage& page = blocks();
     TableView& table = page.table();
-    const auto blockAt = [&](int row) { return page.model().cell(row, BlocksTable::Block).text; };
+    const auto blockAt
+        = [&](int row) { return page.model().cell(row, BlocksTable::placeOf(BlocksTable::Block)).text; };
     const auto selected = [&] {
         QStringList all;
         for (const auto& [first, last] : table.selectedRanges())
@@ -270,7 +271,7 @@ TEST_F(Growth, KeepsTheBlocksTableSortedFilteredSelectedAndScrolled)
     EXPECT_EQ(table.currentIndex().row() - table.firstVisibleRow(), place);
 
     // Sorted, filtered, several rows selected.
-    table.header()->setSortIndicator(BlocksTable::Requested, Qt::DescendingOrder);
+    table.header()->setSortIndicator(BlocksTable::placeOf(BlocksTable::Requested), Qt::DescendingOrder);
     driver().state().setFilter([] {
         model::BlockFilter large;
         large.minBytes = 4096;

@@ -2,6 +2,8 @@
 // What the model words for people: listed for translators, and the same in the window as on the command line.
 #include "model/analysis/summary/verdict.h"
 #include "model/readers/reader.h"
+#include "model/tables/block_columns.h"
+#include "model/tables/event_columns.h"
 #include "model/tables/position.h"
 #include "model/trace/filter/filter_language.h"
 #include "model/trace/filter/grouping.h"
@@ -67,6 +69,13 @@ TEST_F(ModelTexts, HaveEveryTable)
     for (const model::GroupingInfo& info : model::groupings())
         for (const model::English words : { info.title, info.one, info.narrower })
             expectListed(words.text());
+    const auto expectAll = [this](const auto& columns) {
+        for (const model::ColumnNames& names : columns)
+            for (const model::English words : { names.title, names.tip })
+                expectListed(words.text());
+    };
+    expectAll(model::kColumnNames<model::BlockOrder>);
+    expectAll(model::kColumnNames<model::EventOrder>);
 }
 
 TEST_F(ModelTexts, HaveEveryErrorThatIsMet)

@@ -32,9 +32,9 @@ segment 0x0 2097152 small
 block 0x2000 2560 req=2048 allocated stack=step@/home/me/optim.py:9
 )";
 
-QString cellText(const views::TableSource& table, std::uint32_t row, int column)
+QString cellText(const BlocksTable& table, std::uint32_t row, model::BlockOrder column)
 {
-    const views::TableCell cell = table.cell(row, column);
+    const views::TableCell cell = table.cell(row, BlocksTable::placeOf(column));
     return cell.text.isEmpty() || cell.note.isEmpty() ? cell.text + cell.note
                                                       : cell.text + QLatin1Char(' ') + cell.note;
 }
@@ -90,7 +90,7 @@ TEST(BlocksTable, SaysOfANewerGenerationWhatIsKnownFromAnEarlierOne)
     const BlocksTable before(earlier, model::Axis::Events), now(later, model::Axis::Events);
     ASSERT_GT(now.rowCount(), before.rowCount());
     for (std::uint32_t row = 0; row < before.rowCount(); ++row)
-        for (const int column : { BlocksTable::Category, BlocksTable::Module })
+        for (const auto column : { BlocksTable::Category, BlocksTable::Module })
             EXPECT_EQ(cellText(now, row, column), cellText(before, row, column)) << row;
     EXPECT_EQ(cellText(now, now.rowCount() - 1, BlocksTable::Category), QStringLiteral("Unknown"));
 }
@@ -121,8 +121,9 @@ TEST(BlocksTable, ShowsALifeInEvents)
     EXPECT_EQ(cellText(table, row, BlocksTable::Lifetime), QStringLiteral("3"));
     EXPECT_EQ(cellText(table, row, BlocksTable::Line), QStringLiteral("model.py:57 forward"));
     EXPECT_EQ(cellText(table, row, BlocksTable::Rounded), QString());
-    EXPECT_TRUE(table.tooltip(row, BlocksTable::Rounded).startsWith(QStringLiteral("Unknown")));
-    EXPECT_EQ(table.tooltip(row, BlocksTable::Requested), QStringLiteral("1,024 B"));
+    EXPECT_TRUE(
+        table.tooltip(row, BlocksTable::placeOf(BlocksTable::Rounded)).startsWith(QStringLiteral("Unknown")));
+    EXPECT_EQ(table.tooltip(row, BlocksTable::placeOf(BlocksTable::Requested)), QStringLiteral("1,024 B"));
 }
 
 TEST(BlocksTable, ShowsALifeInTime)
@@ -198,6 +199,10 @@ TEST(BlocksTable, WritesCsvWithTheKeysOfTheCommandLine)
     line.clear();
     table.appendCsv(line, rowOf(*data, 4096));
     EXPECT_EQ(line.substr(line.find(',')), ",0x9000,0x0,4096,,0,small,,4,5,,,,,,\n");
+    EXPECT_EQ(table.csvHeader(),
+        "block,address,segment_address,requested_bytes,rounded_bytes,stream,pool,alloc_event,"
+        "free_requested_event,free_completed_event,stack,line,category,category_source,category_rule,"
+        "module\n");
     EXPECT_EQ(std::count(line.begin(), line.end(), ','), std::ranges::count(table.csvHeader(), ','));
 }
 
@@ -205,7 +210,7 @@ TEST(BlocksTable, WritesTheWholeTableInItsOrder)
 {
     const auto data = deviceData(kBlocksText);
     const BlocksTable table(data, model::Axis::Events);
-    TableQuery query{ BlocksTable::Requested, true, {}, {} };
+    TableQuery query{ BlocksTable::placeOf(BlocksTable::Requested), true, {}, {} };
     const views::TableRows rows = views::arrange(table, query, JobContext());
     QBuffer out;
     ASSERT_TRUE(out.open(QIODevice::WriteOnly));
@@ -255,7 +260,9 @@ TEST(BlocksTable, StopsWhenCancelled)
     std::stop_source stop;
     stop.request_stop();
     const JobContext context(stop.get_token());
-    EXPECT_EQ(views::arrange(table, { BlocksTable::Requested, false, {}, {} }, context).size(), 0u);
+    EXPECT_EQ(views::arrange(table, { BlocksTable::placeOf(BlocksTable::Requested), false, {}, {} }, context)
+                  .size(),
+        0u);
 }
 
 } // namespace

@@ -72,13 +72,13 @@ TEST(EventsTable, ShowsAnEvent)
     const EventsTable table(deviceData(kEventsText));
     ASSERT_EQ(table.rowCount(), 7u);
     EXPECT_EQ(eventText(table, 2, EventsTable::Time), QStringLiteral("0.012384"));
-    EXPECT_EQ(eventText(table, 2, EventsTable::Action), QStringLiteral("alloc"));
+    EXPECT_EQ(eventText(table, 2, EventsTable::ActionName), QStringLiteral("alloc"));
     EXPECT_EQ(eventText(table, 2, EventsTable::Size), QStringLiteral("512 B"));
     EXPECT_EQ(eventText(table, 2, EventsTable::Line), QStringLiteral("optim.py:9 step"));
     EXPECT_EQ(eventText(table, 2, EventsTable::Metadata), QStringLiteral("checkpoint"));
     EXPECT_EQ(eventText(table, 1, EventsTable::CompileContext), QStringLiteral("0/1"));
     EXPECT_EQ(eventText(table, 0, EventsTable::Line), QStringLiteral("model.py:57 forward"));
-    EXPECT_EQ(eventText(table, 6, EventsTable::Action), QStringLiteral("workspace"));
+    EXPECT_EQ(eventText(table, 6, EventsTable::ActionName), QStringLiteral("workspace"));
 }
 
 TEST(EventsTable, AnOutOfMemoryShowsWhatTheDriverHadLeft)
@@ -209,6 +209,9 @@ TEST(EventsTable, WritesCsv)
     EXPECT_EQ(failed, "3,oom,,1048576,0,2012384999,,,unknown,,,,4096\n")
         << "what the driver had is no address";
     const std::string header = table.csvHeader();
+    EXPECT_EQ(header,
+        "event,action,address,bytes,stream,time_ns,stack,line,pool,user_metadata,compile_context,extras,"
+        "device_free\n");
     EXPECT_EQ(std::ranges::count(header, ','), std::ranges::count(line, ','));
 }
 

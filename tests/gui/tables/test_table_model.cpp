@@ -16,6 +16,8 @@ using strata::views::TableModel;
 
 namespace {
 
+constexpr int kRequested = views::BlocksTable::placeOf(views::BlocksTable::Requested);
+
 std::shared_ptr<const views::DeviceData> randomDevice(std::int64_t events)
 {
     test::RandomTrace options;
@@ -39,7 +41,7 @@ TEST(TableModel, KeepsTheRulesOfItemModels)
     EXPECT_EQ(model.rowCount(), 0);
     model.show(blocks, rowsOf(*blocks, {}));
     EXPECT_EQ(model.rowCount(), static_cast<int>(blocks->rowCount()));
-    model.show(blocks, rowsOf(*blocks, { views::BlocksTable::Requested, true, {}, {} }));
+    model.show(blocks, rowsOf(*blocks, { kRequested, true, {}, {} }));
     model.replaceSource(std::make_shared<const views::BlocksTable>(device, model::Axis::Time));
     model.show(events, rowsOf(*events, {}));
     EXPECT_EQ(model.rowCount(), static_cast<int>(events->rowCount()));
@@ -54,17 +56,18 @@ TEST(TableModel, ShowsTextWithItsUnitAndAlignsNumbers)
     const auto device = deviceData("alloc 0x1000 1536 stack=f@a.py:1");
     const auto blocks = std::make_shared<const views::BlocksTable>(device, model::Axis::Events);
     model.show(blocks, rowsOf(*blocks, {}));
-    const QModelIndex requested = model.index(0, views::BlocksTable::Requested);
+    const QModelIndex requested = model.index(0, kRequested);
     EXPECT_EQ(requested.data().toString(), QStringLiteral("1.50 KiB"));
     EXPECT_EQ(requested.data(Qt::ToolTipRole).toString(), QStringLiteral("1,536 B"));
     EXPECT_TRUE(requested.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
-    EXPECT_TRUE(model.headerData(views::BlocksTable::Requested, Qt::Horizontal, Qt::TextAlignmentRole).toInt()
-        & Qt::AlignRight);
-    EXPECT_EQ(
-        model.headerData(views::BlocksTable::Requested, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
+    EXPECT_TRUE(model.headerData(kRequested, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
+    EXPECT_EQ(model.headerData(kRequested, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
         static_cast<int>(Qt::DescendingOrder))
         << "a first click looks for the largest";
-    EXPECT_EQ(model.headerData(views::BlocksTable::Line, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
+    EXPECT_EQ(model
+                  .headerData(views::BlocksTable::placeOf(views::BlocksTable::Line), Qt::Horizontal,
+                      Qt::InitialSortOrderRole)
+                  .toInt(),
         static_cast<int>(Qt::AscendingOrder));
     EXPECT_FALSE(model.headerData(99, Qt::Horizontal, Qt::DisplayRole).isValid());
 }
@@ -74,7 +77,7 @@ TEST(TableModel, ReplacingTheSourceKeepsTheRows)
     TableModel model;
     const auto device = randomDevice(100);
     const auto blocks = std::make_shared<const views::BlocksTable>(device, model::Axis::Events);
-    model.show(blocks, rowsOf(*blocks, { views::BlocksTable::Requested, true, {}, {} }));
+    model.show(blocks, rowsOf(*blocks, { kRequested, true, {}, {} }));
     const std::uint32_t first = model.sourceRow(0);
     const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
     const QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);

@@ -147,7 +147,7 @@ TEST_F(BlocksPageTest, SortsAndKeepsTheCurrentRow)
 {
     open();
     m_page.table().setCurrentRow(3, QAbstractItemView::EnsureVisible);
-    Q_EMIT m_page.table().sortRequested(BlocksTable::Requested, true);
+    Q_EMIT m_page.table().sortRequested(BlocksTable::placeOf(BlocksTable::Requested), true);
     settle();
     const auto bytes = [&](int row) { return requestedBytes(m_page.model().sourceRow(row)); };
     for (int row = 1; row < rows(); ++row)
@@ -196,7 +196,9 @@ TEST_F(BlocksPageTest, FollowsTheAxis)
     open();
     state().setAxis(model::Axis::Time);
     settle();
-    EXPECT_EQ(m_page.model().headerData(BlocksTable::Born, Qt::Horizontal, Qt::DisplayRole).toString(),
+    EXPECT_EQ(m_page.model()
+                  .headerData(BlocksTable::placeOf(BlocksTable::Born), Qt::Horizontal, Qt::DisplayRole)
+                  .toString(),
         QStringLiteral("Born (s)"));
 }
 

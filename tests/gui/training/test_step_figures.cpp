@@ -42,11 +42,11 @@ TEST(StepFigures, TheMedianIsASteadyStepWithAsManyBelowAsAbove)
     const auto figures = stepFigures(test::withSteps(test::trainingRun(25, 4'000)));
     ASSERT_TRUE(figures->medianSteady);
     ASSERT_TRUE(figures->firstTraining);
-    const StepFigures::Row& median = figures->rows[*figures->medianSteady];
+    const model::StepMemory& median = figures->rows[*figures->medianSteady];
     EXPECT_EQ(median.step->kind, model::StepKind::Train);
     EXPECT_FALSE(median.step->warmup);
     std::int64_t below = 0, above = 0, steady = 0;
-    for (const StepFigures::Row& row : figures->rows) {
+    for (const model::StepMemory& row : figures->rows) {
         if (row.step->kind != model::StepKind::Train || row.step->warmup)
             continue;
         ++steady;
@@ -114,7 +114,7 @@ TEST(StepsTable, SaysTheSameInNumbers)
         "step,kind,micro_steps,first_event,last_event,requested_bytes_peak,peak_event,requested_bytes_end,"
         "reserved_bytes,warmup\n");
     for (std::uint32_t row = 0; row < table.rowCount(); ++row) {
-        const StepFigures::Row& of = figures->rows[row];
+        const model::StepMemory& of = figures->rows[row];
         std::string line;
         table.appendCsv(line, row);
         EXPECT_EQ(line,

@@ -112,7 +112,7 @@ TEST_F(WhatIfTest, TheLastQuestionIsAnswered)
     for (int items = 9; items <= 60; ++items)
         m_whatIf.setScenario(changeOf(("batch=" + std::to_string(items)).c_str()));
     ASSERT_NO_FATAL_FAILURE(settle());
-    EXPECT_EQ(m_whatIf.answer()->question.scenario.changes.front().numerator, 60);
+    EXPECT_EQ(m_whatIf.answer()->question.scenario.changes.front().as<model::SizeAsked>().numerator, 60);
     EXPECT_LE(answers.count(), 3); // what nobody waits for any more is not worked out
     EXPECT_GE(answers.count(), 1);
 }

@@ -285,7 +285,8 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
             batches = true;
             EXPECT_EQ(scenario().changes.front().text, wanted.changes.front().text);
             EXPECT_EQ(batch().asked().value(),
-                wanted.changes.front().numerator * 8 / wanted.changes.front().denominator);
+                wanted.changes.front().as<model::SizeAsked>().numerator * 8
+                    / wanted.changes.front().as<model::SizeAsked>().denominator);
         } else {
             others = true;
             EXPECT_EQ(settings().settings(), *wanted.settings);

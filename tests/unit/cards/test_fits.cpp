@@ -36,4 +36,24 @@ TEST(Fits, IsTightWhereCudaItselfMayNeedTheRest)
     EXPECT_EQ(fitOf(std::numeric_limits<std::int64_t>::max()), Fit::No);
 }
 
+TEST(Fits, KnowsOnlyWhatIsTooSmallWhereMoreMayBeNeeded)
+{
+    const std::int64_t needed = std::int64_t{ 16 } << 30;
+    const auto known = cardFits(needed), atLeast = cardFits(needed, true);
+    ASSERT_EQ(atLeast.size(), known.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        EXPECT_EQ(atLeast[i].marginBytes, known[i].marginBytes);
+        EXPECT_EQ(atLeast[i].fit, known[i].fit == Fit::No ? Fit::No : Fit::Unknown);
+    }
+}
+
+TEST(Fits, HaveWords)
+{
+    EXPECT_EQ(fitWord(Fit::Yes), "yes");
+    EXPECT_EQ(fitWord(Fit::Tight), "tight");
+    EXPECT_EQ(fitWord(Fit::No), "no");
+    EXPECT_EQ(fitWord(Fit::NotComparable), "not_comparable");
+    EXPECT_EQ(fitWord(Fit::Unknown), "unknown");
+}
+
 } // namespace strata::model

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a dry run tells of each of several GPUs, and of a changed program.
+#include "app/cli/answer_json.h"
 #include "app/cli/dryrun/report.h"
+#include "model/dryrun/read_dry_run.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace strata::cli {
@@ -82,7 +86,7 @@ TEST(DryRunReport, SaysOfAChangedProgramThatItFailed)
     report.changed->exitStatus = 1;
     const std::string text = dryRunText(report);
     EXPECT_TRUE(has(text, "  fits                       yes      failed\nThe changed program ")) << text;
-    const auto told = nlohmann::json::parse(dryRunJson(report));
+    const auto told = nlohmann::json::parse(jsonLine(dryRunAnswer(report)));
     EXPECT_FALSE(told["fits_on"].empty());
     EXPECT_TRUE(told["changed"]["fits_on"].empty());
 }
@@ -97,13 +101,32 @@ TEST(DryRunReport, TellsOfAGpuThatOneRunAloneUses)
 
 TEST(DryRunReport, HasEachGpuInJson)
 {
-    const auto told = nlohmann::json::parse(dryRunJson(reportOf({ 70, 150 }, { 60, 110 })));
+    const auto told = nlohmann::json::parse(jsonLine(dryRunAnswer(reportOf({ 70, 150 }, { 60, 110 }))));
     EXPECT_EQ(told["groups_device"], 1);
     EXPECT_EQ(told["groups"][0]["key"], "train.py:11");
     ASSERT_EQ(told["groups_by_device"].size(), 2u);
     EXPECT_EQ(told["groups_by_device"][0]["device"], 0);
     EXPECT_EQ(told["groups_by_device"][0]["groups"][0]["bytes"], 70);
     EXPECT_EQ(told["groups_by_device"][1]["groups"][0]["key"], "train.py:11");
+}
+
+/// Every figure of a document is read into the answer and written under the same key; older documents have
+/// fewer keys.
+TEST(DryRunReport, WritesEveryFigureThatItReads)
+{
+    for (const char* name :
+        { "changed", "cpp", "failed", "fit", "fits", "out_of_memory", "rank", "time", "unused" }) {
+        std::ifstream file(STRATA_TEST_DATA "/dryrun/" + std::string(name) + ".json");
+        const std::string text{ std::istreambuf_iterator<char>(file), {} };
+        const auto read = model::readDryRun(text);
+        ASSERT_TRUE(read) << name;
+        const auto written
+            = nlohmann::json::parse(std::visit([](const auto& answer) { return jsonLine(answer); }, *read))
+                  .flatten();
+        const auto wanted = nlohmann::json::parse(text).flatten();
+        for (const auto& [key, value] : wanted.items())
+            EXPECT_EQ(written.value(key, nlohmann::json("missing")), value) << name << ": " << key;
+    }
 }
 
 } // namespace strata::cli

@@ -9,6 +9,7 @@
 namespace strata::cli {
 
 using model::Error;
+using model::FitVariable;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

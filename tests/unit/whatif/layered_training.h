@@ -3,7 +3,7 @@
 
 #include "model/trace/program/deep_step.h"
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/kinds/spread_run.h"
+#include "model/whatif/kinds/ranks/spread_run.h"
 #include "tests/unit/analysis/training/trained.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ public:
     /// "+400 -400@1": what it asks for with that change, and on which new stream.
     [[nodiscard]] std::string with(const char* change) const
     {
-        const auto spread = model::SpreadRun::of(m_run, model::Change::parse(change)->sharding().value());
+        const auto spread = model::SpreadRun::of(m_run, model::Change::parse(change)->as<model::Sharding>());
         EXPECT_TRUE(spread) << spread.error().text();
         return spread ? textOf(model::edited(model::programRunOf(*m_run.trace), spread->edits))
                       : std::string();
@@ -95,7 +95,7 @@ public:
 
     [[nodiscard]] std::string refusal(const char* change) const
     {
-        const auto spread = model::SpreadRun::of(m_run, model::Change::parse(change)->sharding().value());
+        const auto spread = model::SpreadRun::of(m_run, model::Change::parse(change)->as<model::Sharding>());
         return spread ? std::string() : spread.error().text();
     }
 

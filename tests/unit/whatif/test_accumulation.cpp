@@ -271,7 +271,7 @@ TEST(Accumulation, RefusesStepsOfSeveralBackwards)
 TEST(Accumulation, IsANumberOfMicroSteps)
 {
     ASSERT_TRUE(Change::parse("accumulate=8"));
-    EXPECT_EQ(Change::parse("accumulate=8")->numerator, 8);
+    EXPECT_EQ(microStepsOf(std::vector{ *Change::parse("accumulate=8") }), 8);
     for (const char* const text : { "accumulate", "accumulate=", "accumulate=0", "accumulate=x2",
              "accumulate=-1", "accumulate=99999", "accumulate=4,5" })
         EXPECT_FALSE(Change::parse(text)) << text;

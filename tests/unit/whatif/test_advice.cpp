@@ -85,16 +85,32 @@ private:
     ReplayReport m_report;
 };
 
+DeviceSummary summaryOf(std::int64_t events, std::int64_t reservedBytes)
+{
+    DeviceSummary summary;
+    summary.totals.events = events;
+    summary.totals.reservedBytesPeak = reservedBytes;
+    return summary;
+}
+
+DeviceSummary summaryWith(std::int64_t events, std::int64_t reservedBytes, bool ranOut)
+{
+    DeviceSummary summary = summaryOf(events, reservedBytes);
+    summary.capacity.emplace().bytes = 100;
+    summary.outOfMemory.resize(ranOut ? 1 : 0);
+    return summary;
+}
+
 } // namespace
 
 TEST(Advice, IsLookedForWhereItIsWorthIt)
 {
-    EXPECT_TRUE(isWorthAdvice(1'000, 1, std::nullopt, false));
-    EXPECT_FALSE(isWorthAdvice(0, 1, std::nullopt, true));
-    EXPECT_FALSE(isWorthAdvice(100'000, 80, 100, false));
-    EXPECT_TRUE(isWorthAdvice(100'000, 95, 100, false));
-    EXPECT_TRUE(isWorthAdvice(100'000, 80, 100, true));
-    EXPECT_FALSE(isWorthAdvice(10'000'000, 95, 100, true));
+    EXPECT_TRUE(isWorthAdvice(summaryOf(1'000, 1)));
+    EXPECT_FALSE(isWorthAdvice(summaryWith(0, 1, true)));
+    EXPECT_FALSE(isWorthAdvice(summaryWith(100'000, 80, false)));
+    EXPECT_TRUE(isWorthAdvice(summaryWith(100'000, 95, false)));
+    EXPECT_TRUE(isWorthAdvice(summaryWith(100'000, 80, true)));
+    EXPECT_FALSE(isWorthAdvice(summaryWith(10'000'000, 95, true)));
 }
 
 /// The host keeps a quarter of it, but steps wait for it: nobody is told so who has room.

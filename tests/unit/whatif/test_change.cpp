@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/ask/change.h"
+#include "model/whatif/ask/change_kind.h"
+#include "model/whatif/kinds/last_uses.h"
+#include "model/whatif/kinds/sizes.h"
 
 #include <gtest/gtest.h>
 
@@ -9,19 +11,19 @@ TEST(Change, IsItemsOrTimesAsMany)
 {
     const auto items = Change::parse("batch=16");
     ASSERT_TRUE(items);
-    EXPECT_FALSE(items->relative);
-    EXPECT_EQ(items->numerator, 16);
+    EXPECT_FALSE(items->as<SizeAsked>().isRelative);
+    EXPECT_EQ(items->as<SizeAsked>().numerator, 16);
     const auto factor = Change::parse("batch=x2.50");
     ASSERT_TRUE(factor);
-    EXPECT_TRUE(factor->relative);
-    EXPECT_EQ(factor->numerator, 5);
-    EXPECT_EQ(factor->denominator, 2);
-    EXPECT_EQ(Change::parse("batch=x0.5")->denominator, 2);
+    EXPECT_TRUE(factor->as<SizeAsked>().isRelative);
+    EXPECT_EQ(factor->as<SizeAsked>().numerator, 5);
+    EXPECT_EQ(factor->as<SizeAsked>().denominator, 2);
+    EXPECT_EQ(Change::parse("batch=x0.5")->as<SizeAsked>().denominator, 2);
     const auto tokens = Change::parse("sequence=2048");
     ASSERT_TRUE(tokens);
-    EXPECT_EQ(tokens->kind, Change::Kind::Sequence);
-    EXPECT_EQ(tokens->numerator, 2048);
-    EXPECT_TRUE(Change::parse("sequence=x2")->relative);
+    EXPECT_EQ(tokens->kind->word, "sequence");
+    EXPECT_EQ(tokens->as<SizeAsked>().numerator, 2048);
+    EXPECT_TRUE(Change::parse("sequence=x2")->as<SizeAsked>().isRelative);
     for (const char* const wrong : { "sequence", "sequence=", "sequence=0", "sequence=x", "sequence=long" })
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
@@ -33,9 +35,9 @@ TEST(Change, IsModulesThatAreCheckpointed)
     for (const char* const text : { "checkpoint=Block", "checkpoint=path:blocks.*", "checkpoint=none" }) {
         const auto change = Change::parse(text);
         ASSERT_TRUE(change) << text;
-        EXPECT_EQ(change->kind, Change::Kind::Checkpoint);
+        EXPECT_EQ(change->kind->word, "checkpoint");
         EXPECT_EQ("checkpoint=" + change->value, text);
-        EXPECT_EQ(change->takesCheckpointsAway(), change->value == "none");
+        EXPECT_EQ(change->does(Does::TakesCheckpointsAway), change->value == "none");
     }
     for (const char* const wrong : { "checkpoint", "checkpoint=", "checkpoint=path:" })
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
@@ -47,7 +49,7 @@ TEST(Change, IsWhatTheHostKeeps)
              "offload=activations:path:blocks.*", "offload=optimizer" }) {
         const auto change = Change::parse(text);
         ASSERT_TRUE(change) << text;
-        EXPECT_EQ(change->kind, Change::Kind::Offload);
+        EXPECT_EQ(change->kind->word, "offload");
         EXPECT_EQ("offload=" + change->value, text);
     }
     for (const char* const wrong :
@@ -58,9 +60,9 @@ TEST(Change, IsWhatTheHostKeeps)
 
 TEST(Change, IsATypeOfAutocastOrOfAll)
 {
-    EXPECT_EQ(Change::parse("amp=bf16")->kind, Change::Kind::Autocast);
+    EXPECT_EQ(Change::parse("amp=bf16")->kind->word, "amp");
     EXPECT_EQ(Change::parse("amp=int8").error().kind, Error::Kind::Usage);
-    EXPECT_EQ(Change::parse("dtype=fp16")->kind, Change::Kind::Type);
+    EXPECT_EQ(Change::parse("dtype=fp16")->kind->word, "dtype");
     EXPECT_EQ(Change::parse("dtype=float32").error().kind, Error::Kind::Usage);
 }
 
@@ -68,10 +70,10 @@ TEST(Change, IsALossInChunks)
 {
     const auto change = Change::parse("logits=chunks:8");
     ASSERT_TRUE(change);
-    EXPECT_EQ(change->kind, Change::Kind::Logits);
+    EXPECT_EQ(change->kind->word, "logits");
     EXPECT_EQ(change->value, "chunks:8");
-    EXPECT_TRUE(change->isToldByRunningAlone());
-    EXPECT_TRUE(change->isToldByCallsAlone());
+    EXPECT_TRUE(change->kind->isToldByRunningAlone());
+    EXPECT_TRUE(change->kind->isToldByCallsAlone());
     for (const char* const wrong : { "logits", "logits=", "logits=8", "logits=chunks", "logits=chunks:",
              "logits=chunks:0", "logits=chunks:-1", "logits=chunks:8x", "logits=chunks:4097" })
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
@@ -83,10 +85,10 @@ TEST(Change, IsAKernelOfAttention)
              "attention=cudnn", "attention=flash,causal" }) {
         const auto change = Change::parse(text);
         ASSERT_TRUE(change) << text;
-        EXPECT_EQ(change->kind, Change::Kind::Attention);
+        EXPECT_EQ(change->kind->word, "attention");
         EXPECT_EQ("attention=" + change->value, text);
-        EXPECT_TRUE(change->isToldByRunningAlone());
-        EXPECT_FALSE(change->spreads());
+        EXPECT_TRUE(change->kind->isToldByRunningAlone());
+        EXPECT_FALSE(change->does(Does::Spreads));
     }
     for (const char* const wrong : { "attention", "attention=", "attention=causal", "attention=,causal",
              "attention=Flash", "attention=flash,", "attention=flash,causal,causal", "attention=xformers" })
@@ -97,13 +99,13 @@ TEST(Change, IsALineOfTheProgram)
 {
     const auto removed = Change::parse("remove=train.py:57");
     ASSERT_TRUE(removed);
-    EXPECT_EQ(removed->kind, Change::Kind::Remove);
+    EXPECT_EQ(removed->kind->word, "remove");
     EXPECT_EQ(removed->value, "train.py:57");
-    EXPECT_TRUE(removed->isWrittenByHand());
+    EXPECT_TRUE(removed->kind->isWrittenByHand());
     EXPECT_EQ(Change::parse("remove=stream:7 > 1MiB")->value, "stream:7 > 1MiB");
-    EXPECT_TRUE(Change::parse("free=last-use")->freesAll());
-    EXPECT_FALSE(Change::parse("free=train.py:57")->freesAll());
-    EXPECT_FALSE(Change::parse("remove=last-use")->freesAll());
+    EXPECT_TRUE(Change::parse("free=last-use")->as<FreedPlace>().site.empty());
+    EXPECT_EQ(Change::parse("free=train.py:57")->as<FreedPlace>().site, "train.py:57");
+    EXPECT_FALSE(Change::parse("remove=last-use")->does(Does::Frees));
     for (const char* const wrong : { "remove", "remove=", "remove= ", "free=", "free", "remove=\"x" })
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }

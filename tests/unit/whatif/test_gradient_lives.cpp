@@ -3,7 +3,8 @@
 #include "model/whatif/kinds/gradient_lives.h"
 
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/ask/change_kind.h"
+#include "model/whatif/kinds/go_together.h"
 #include "model/whatif/plan/alternatives.h"
 #include "tests/unit/whatif/layered_training.h"
 
@@ -49,7 +50,7 @@ TEST(GradientLives, GoWhereZeroGradStands)
     EXPECT_EQ(with(training, ZeroGradPlace::AfterStep), kParameters + step + step + step + step);
     EXPECT_TRUE(gradientEdits(training.run(), ZeroGradPlace::AfterStep)->empty());
     const auto isZeroGrad = [](const Scenario& one) {
-        return !one.changes.empty() && one.changes.front().kind == Change::Kind::ZeroGrad;
+        return !one.changes.empty() && one.changes.front().kind->word == "zero_grad";
     };
     EXPECT_TRUE(std::ranges::none_of(alternativesTo(training.run()), isZeroGrad));
     // Before the next forward nothing is asked for either.

@@ -183,11 +183,7 @@ TEST(GuessedOwners, OfSeveralGpusNeverAskForADeepStep)
         const auto edits = layerEditsOf(layers, "path:h.0");
         ASSERT_TRUE(edits) << edits.error().text();
         Prediction answer;
-        Rewrites rewrites;
-        rewrites.checkpoints = *edits;
-        Scenario scenario;
-        scenario.changes = { Change::parse("checkpoint=path:h.0").value() };
-        weighRewrites(answer, scenario, rewrites);
+        weighCheckpoints(answer, *edits, false);
         const std::string reason = answer.reason.said().text();
         EXPECT_EQ(reason.find("--deep-step"), std::string::npos) << reason;
         EXPECT_NE(

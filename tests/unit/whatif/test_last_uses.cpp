@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/kinds/last_uses.h"
 
-#include "model/whatif/answer/rewrites.h"
+#include "model/whatif/kinds/rewrites.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 
@@ -17,7 +17,7 @@ using test::MadeTraining;
 Result<FreedTensors> freedTensors(test::Trained& trained, const char* change = "free=last-use")
 {
     const RecordedRun run{ .trace = &trained.trace(), .steps = &trained.steps() };
-    return FreedTensors::of(run, { *Change::parse(change) });
+    return FreedTensors::of(run, { Change::parse(change)->as<FreedPlace>() });
 }
 
 std::string lastUseRefusal(test::Trained& trained, const char* change = "free=last-use")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/kinds/calls_again.h"
+#include "model/whatif/calls/calls_again.h"
 
 #include "model/base/progress.h"
-#include "model/whatif/evidence/call_operators.h"
+#include "model/whatif/calls/call_operators.h"
 #include "tests/unit/chunks/made_call_list.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trainings in a few events as one of many ranks.
-#include "model/whatif/kinds/sharding.h"
+#include "model/whatif/kinds/ranks/sharding.h"
 
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/kinds/spread_run.h"
+#include "model/whatif/kinds/ranks/spread_run.h"
 #include "tests/unit/whatif/layered_training.h"
 
 #include <gtest/gtest.h>

@@ -71,15 +71,13 @@ TEST(RemovedBlocks, AreOfAllChangesTogether)
 {
     const test::Opened opened(kProgram);
     const RecordedRun run{ .trace = &opened.trace() };
-    const auto removed = RemovedBlocks::of(
-        run, { *Change::parse("remove=model.py:5"), *Change::parse("remove=train.py:57") });
+    const auto removed = RemovedBlocks::of(run, { "model.py:5", "train.py:57" });
     ASSERT_TRUE(removed) << removed.error().text();
     EXPECT_EQ(removed->rows, (std::vector<std::uint32_t>{ 1, 2 }));
     EXPECT_EQ(removed->bytes, 3072);
     EXPECT_EQ(removed->doubtful, std::vector<std::uint32_t>{ 3 });
     EXPECT_EQ(removed->unknownBytes, 4096);
-    EXPECT_FALSE(
-        RemovedBlocks::of(run, { *Change::parse("remove=model.py:5"), *Change::parse("remove=x.py:1") }));
+    EXPECT_FALSE(RemovedBlocks::of(run, { "model.py:5", "x.py:1" }));
 }
 
 TEST(RemovedBlocks, LeaveWhatIsOlderThanTheTraceInDoubt)
@@ -88,7 +86,7 @@ TEST(RemovedBlocks, LeaveWhatIsOlderThanTheTraceInDoubt)
                               "free_requested 0xa000 2048\nfree_completed 0xa000 2048\n"
                               "alloc 0x1000 1024 stack=make@train.py:5");
     const RecordedRun run{ .trace = &opened.trace() };
-    const auto removed = RemovedBlocks::of(run, { *Change::parse("remove=make") });
+    const auto removed = RemovedBlocks::of(run, { "make" });
     ASSERT_TRUE(removed) << removed.error().text();
     EXPECT_EQ(removed->rows, std::vector<std::uint32_t>{ 0 });
     EXPECT_EQ(removed->olderBytes, 2560);
@@ -102,7 +100,7 @@ TEST(RemovedBlocks, HaveRequestsThatWereRefused)
         "alloc 0x2000 1024 stack=other@train.py:6\noom size=8192 free=0 stack=other@train.py:6");
     const RecordedRun run{ .trace = &opened.trace() };
     for (const char* const site : { "make", "line:train.py:5" }) {
-        const auto removed = RemovedBlocks::of(run, { *Change::parse(std::string("remove=") + site) });
+        const auto removed = RemovedBlocks::of(run, { site });
         ASSERT_TRUE(removed) << removed.error().text();
         EXPECT_EQ(removed->refused, std::vector<EventIndex>{ 1 });
         ProgramRun left = programRunOf(opened.trace());

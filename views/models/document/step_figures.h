@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/timeline/curve.h"
+#include "model/analysis/training/steps/steps_answer.h"
 #include "views/models/document/device_data.h"
 
 #include <array>
@@ -13,15 +13,8 @@ namespace strata::views {
 
 /// The steps of one device in figures: what `strata steps` prints. Immutable; any thread.
 struct StepFigures {
-    struct Row {
-        const model::TrainingStep* step; ///< of the training
-        model::CurveRange peak; ///< of requested bytes, over its own events
-        std::int64_t requestedBytesEnd = 0; ///< after its last event
-        std::optional<std::int64_t> reservedBytes; ///< likewise; nothing: the recording does not tell
-    };
-
     std::shared_ptr<const DeviceData> device; ///< whose training has the steps
-    std::vector<Row> rows; ///< one for each step, in their order
+    std::vector<model::StepMemory> rows; ///< one for each step of the training, in their order
     std::int64_t highestBytes = 0; ///< of all peaks
     std::optional<std::size_t> firstTraining; ///< row
     std::optional<std::size_t> highest; ///< row with that peak: the first

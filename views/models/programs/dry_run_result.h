@@ -5,8 +5,10 @@
 #include <QString>
 #include <QStringList>
 
+#include "model/dryrun/dry_run_answer.h"
+#include "model/dryrun/dry_run_fit.h"
+
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace strata::views {
@@ -39,12 +41,8 @@ struct DryRunFailure {
 /// One run of the command: `strata dryrun` tells of one, or with --change of two.
 struct DryRunFigures {
     std::vector<DryRunDevice> devices;
-    struct Card {
-        QString name;
-        qint64 marginBytes = 0;
-    };
-    std::vector<Card> fitsOn;
-    std::vector<Card> tryOn; ///< after an out-of-memory: cards that may do
+    std::vector<model::CardMargin> fitsOn;
+    std::vector<model::CardMargin> tryOn; ///< after an out-of-memory: cards that may do
     qint64 neededAtLeast = 0; ///< then
     qint64 steps = 0;
     int exitStatus = 0;
@@ -70,68 +68,23 @@ struct DryRunTrial {
     std::optional<qint64> firstRefused;
 };
 
-/// What --time tells: how long a step takes at least.
-struct DryRunStepTime {
-    QString card;
-    QString problem; ///< why it is not known; the rest is empty then
-    std::optional<qint64> step; ///< which one; nothing: all that the program did
-    qint64 leastNs = 0;
-    double flops = 0;
-    qint64 bytes = 0;
-    qint64 launches = 0;
-    struct Kind {
-        QString name;
-        qint64 launches = 0;
-        double flops = 0;
-        qint64 bytes = 0, leastNs = 0;
-    };
-    std::vector<Kind> kinds; ///< the longest first
-    std::vector<std::pair<QString, qint64>> unknown; ///< operators of unknown cost, and their launches
-    qint64 unknownLaunches = 0, outsideLaunches = 0; ///< the latter, of no operator, are among the former
-    struct Collective {
-        QString name;
-        qint64 bytes = 0;
-    };
-    std::vector<Collective> collectives;
-    std::optional<qint64> cpuStepNs; ///< of a step on this machine
-    qint64 stepsTimed = 0;
-    struct Card {
-        QString name;
-        qint64 leastNs = 0;
-        bool fits = false;
-    };
-    std::vector<Card> cards;
-};
-
 /// The document of `strata dryrun --json`: every figure that the page shows is one of these.
 struct DryRunResult {
     QString device;
     qint64 capacityBytes = 0;
     QString torch;
     DryRunFigures run;
-    struct Group {
-        QString key;
-        qint64 bytes = 0;
-    };
-    std::vector<Group> groups; ///< at the peak of requested bytes, largest first
+    std::vector<model::PeakGroup> groups; ///< at the peak of requested bytes, largest first
     bool stepsAreMarked = false; ///< by the program, and no calls of an optimizer's step()
     bool weightsSkipped = true; ///< those on the CPU were not initialised
     QString stepsNote; ///< why the steps that were asked for did not end the program; empty where they did
-    struct Outside {
-        QString name, each, source;
-        qint64 lowBytes = 0, highBytes = 0, countedBytes = 0;
-    };
-    std::optional<DryRunStepTime> time; ///< with --time, of the run as it is
-    std::vector<Outside> outside; ///< what PyTorch does not count, or asks a library for
+    std::optional<model::DryRunTime> time; ///< with --time, of the run as it is
+    std::vector<model::Assumption> outside; ///< what PyTorch does not count, or asks a library for
     QStringList changes;
     std::optional<DryRunFigures> changed; ///< with --change: the run with the changes, where they were made
     QString changesNote; ///< why they were not; empty where they were
 
-    struct Variable {
-        QString name;
-        qint64 lowest = 0, highest = 0;
-    };
-    std::vector<Variable>
+    std::vector<model::FitVariable>
         variables; ///< with --fit; all above but device, capacity and stepsNote is empty then
     std::vector<DryRunTrial> best, tried;
     [[nodiscard]] bool isFit() const { return !variables.empty(); }

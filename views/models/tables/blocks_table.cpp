@@ -4,54 +4,44 @@
 #include "model/base/units.h"
 #include "model/trace/filter/grouping.h"
 #include "views/models/document/every_filter.h"
-#include "views/models/tables/csv.h"
+#include "views/models/tables/csv_row.h"
 #include "views/models/tables/table_cells.h"
 #include "views/style/palette.h"
 #include "views/style/texts.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-
 namespace strata::views {
 
 using model::BlockId;
-using model::EventId;
-using model::EventIndex;
+using model::valueOf;
 
 BlocksTable::BlocksTable(std::shared_ptr<const DeviceData> device, model::Axis axis)
     : m_device(std::move(device))
     , m_times(axis == model::Axis::Time && m_device->timeline->clock().hasTimes())
+    , m_source{ .trace = m_device->trace, .sizes = m_device->sizes(), .clock = &m_device->timeline->clock() }
 {
+    if (const TrainingData* const known = m_device->training.get();
+        known && known->categories && known->knowsBlocksOf(*m_device)) {
+        m_source.categories = known->categories.get();
+        m_source.categorised = known->trace;
+    }
     const QString moment = m_times ? QStringLiteral("1,234.567890") : QStringLiteral("88,888,888");
-    const QString unit = m_times ? tr(" (s)") : tr(" (event)");
     const QString address = QStringLiteral("0xbbbbbbbbbbbb");
     const QString size = QStringLiteral("1,023");
     const QString iec = QStringLiteral("MiB");
-    m_columns = {
-        { tr("Block"), tr("Number of the block: lifetimes in order of birth; below 0: older than the trace"),
-            QStringLiteral("8,888,888"), true },
-        { tr("Requested"), tr("What the program asked for"), size, true, iec },
-        { tr("Rounded"), tr("What the allocator handed out"), size, true, iec },
-        { tr("Line"), tr("Innermost frame of your own code at the allocation"),
-            QStringLiteral("transformer.py:1234 forward"), false, {}, true },
-        { tr("Category"), tr("What the block is for, and what told it: see its details"),
-            tr("Optimizer state"), false },
-        { tr("Module"), tr("Whose forward asked for it, or whose tensor lies in it"),
-            QStringLiteral("layers.12.attention"), false },
-        { tr("Born") + unit, tr("When the block was allocated"), moment, true },
-        { tr("Free requested"), tr("When the program gave the block back (free_requested)"), moment, true },
-        { tr("Freed"), tr("When the memory could be used again (free_completed)"), moment, true },
-        { m_times ? tr("Lifetime") : tr("Lifetime (events)"),
-            tr("From born to freed; \"over\" where one of them lies outside the trace"),
-            QStringLiteral("over 888,888"), true },
-        { tr("Stream"), tr("CUDA stream of the allocation"), QStringLiteral("8888"), true },
-        { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("(0,1)/large"), false },
-        { tr("Address"), tr("Where the block begins. Addresses are used again: see born and freed"), address,
-            true },
-        { tr("Segment"), tr("Address of the segment that holds the block"), address, true },
-    };
+    addColumn(Block, QStringLiteral("8,888,888"));
+    addColumn(Requested, size, iec);
+    addColumn(Rounded, size, iec);
+    addColumn(Line, QStringLiteral("transformer.py:1234 forward"));
+    addColumn(Category, tr("Optimizer state"));
+    addColumn(Module, QStringLiteral("layers.12.attention"));
+    addColumn(Born, moment, {}, m_times ? tr(" (s)") : tr(" (event)"));
+    addColumn(FreeRequested, moment);
+    addColumn(Freed, moment);
+    addColumn(m_times ? Duration : Lifetime, QStringLiteral("over 888,888"));
+    addColumn(Stream, QStringLiteral("8888"));
+    addColumn(Pool, QStringLiteral("(0,1)/large"));
+    addColumn(Address, address);
+    addColumn(Segment, address);
 }
 
 std::uint32_t BlocksTable::rowCount() const
@@ -66,212 +56,155 @@ std::optional<std::uint32_t> BlocksTable::sameRow(const TableSource& other, std:
     return block.valid() ? std::optional(static_cast<std::uint32_t>(blocks().placeOf(block))) : std::nullopt;
 }
 
-TableCell BlocksTable::cell(std::uint32_t row, int column) const
+TableCell BlocksTable::cell(std::uint32_t at, int column) const
 {
     const model::Recording& recording = m_device->trace->recording();
-    const BlockId block = blocks().at(row);
-    switch (column) {
+    const model::BlockRow row = rowAt(at);
+    switch (columnKind(column)) {
     case Block:
-        return { text::count(block.value), {} };
+        return { text::count(valueOf<Block>(row)), {} };
     case Address:
-        return { text::address(blocks().address[block]), {} };
+        return { text::address(valueOf<Address>(row).value), {} };
     case Segment:
-        if (const model::SegmentLife* segment = segmentOf(block))
-            return { text::address(segment->address), {} };
+        if (const auto segment = valueOf<Segment>(row))
+            return { text::address(segment->value), {} };
         return noteCell(tr("unknown"));
     case Requested:
-        return bytesCell(blocks().requestedBytes[block]);
+        return bytesCell(valueOf<Requested>(row));
     case Rounded:
-        if (const auto rounded = m_device->sizes().bytes(block))
+        if (const auto rounded = valueOf<Rounded>(row))
             return bytesCell(*rounded);
         return {};
     case Stream:
-        return { text::stream(recording, blocks().stream[block]), {} };
-    case Pool:
-        if (blocks().pool[block] == model::kNoIndex)
-            return noteCell(text::utf8(model::poolLabel(recording, model::kNoIndex)));
-        return { text::utf8(model::poolLabel(recording, blocks().pool[block])), {} };
-    case Born:
-        return blocks().allocOf(block).valid() ? momentCell(blocks().allocOf(block)) : noteCell(tr("before"));
+        return { text::stream(recording, valueOf<Stream>(row).stream), {} };
+    case Pool: {
+        const model::PoolIndex pool = valueOf<Pool>(row).pool;
+        const QString label = text::utf8(model::poolLabel(recording, pool));
+        return pool == model::kNoIndex ? noteCell(label) : TableCell{ label, {} };
+    }
+    case Born: {
+        const auto event = valueOf<Born>(row);
+        return event ? momentCell(event) : noteCell(tr("before"));
+    }
     case FreeRequested:
-        return momentCell(blocks().freeRequested[block]);
-    case Freed:
-        return blocks().freeCompleted[block].valid() ? momentCell(blocks().freeCompleted[block])
-                                                     : noteCell(tr("live"));
+        return momentCell(valueOf<FreeRequested>(row));
+    case Freed: {
+        const auto event = valueOf<Freed>(row);
+        return event ? momentCell(event) : noteCell(tr("live"));
+    }
     case Lifetime:
-        return lifetimeCell(block);
+    case Duration:
+        return lifetimeCell(row);
     case Line: {
-        TableCell cell = lineCell(recording, blocks().stack[block]);
-        const std::uint32_t group = m_device->byLine ? m_device->byLine->groupOf(block) : 0;
+        TableCell cell = lineCell(recording, valueOf<Line>(row).stack);
+        const std::uint32_t group = m_device->byLine ? m_device->byLine->groupOf(row.block) : 0;
         if (group < m_device->lineRank.size())
             cell.swatch = m_device->lineRank[group];
         return cell;
     }
     case Category:
-        return categoryCell(block);
+        return categoryCell(row);
     case Module:
-        return moduleCell(block);
-    default:
-        return {};
+        return moduleCell(row);
     }
+    return {};
 }
 
-const TrainingData* BlocksTable::training() const
+TableCell BlocksTable::categoryCell(const model::BlockRow& row) const
 {
-    const TrainingData* const known = m_device->training.get();
-    return known && known->categories && known->knowsBlocksOf(*m_device) ? known : nullptr;
-}
-
-const TrainingData* BlocksTable::trainingOf(BlockId block) const
-{
-    const TrainingData* const known = training();
-    return known && known->knows(block) ? known : nullptr;
-}
-
-TableCell BlocksTable::categoryCell(BlockId block) const
-{
-    if (!training())
+    if (!m_source.categories)
         return noteCell(tr("not known yet"));
-    const TrainingData* const known = trainingOf(block);
-    const model::Category category = known ? known->categories->of(block).category : model::Category::Unknown;
+    const model::BlockCategory* const known = row.category();
+    const model::Category category = known ? known->category : model::Category::Unknown;
     return { text::said(model::categoryTitle(category)), {},
         Palette::ofCategory(static_cast<int>(category)) };
 }
 
-TableCell BlocksTable::moduleCell(BlockId block) const
+TableCell BlocksTable::moduleCell(const model::BlockRow& row) const
 {
-    const TrainingData* const known = trainingOf(block);
-    if (!known)
+    if (!row.category())
         return noteCell(tr("not known yet"));
-    const std::string_view module = model::moduleOf(*known->trace, known->categories->tensors(), block);
-    return module.empty() ? noteCell(tr("none")) : TableCell{ text::utf8(module), {} };
+    const auto module = valueOf<Module>(row);
+    return module ? TableCell{ text::utf8(*module), {} } : noteCell(tr("none"));
 }
 
-QString BlocksTable::categoryTooltip(BlockId block) const
+QString BlocksTable::categoryTooltip(const model::BlockRow& row) const
 {
-    const TrainingData* const known = trainingOf(block);
-    if (!known)
+    const model::BlockCategory* const category = row.category();
+    if (!category)
         return tr("What blocks are for is looked for in the background.");
-    const model::BlockCategory& category = known->categories->of(block);
-    return (category.recorded ? tr("Recorded: %1") : tr("Inferred: %1"))
-        .arg(text::said(model::whyOf(category.rule)));
+    return (category->recorded ? tr("Recorded: %1") : tr("Inferred: %1"))
+        .arg(text::said(model::whyOf(category->rule)));
 }
 
-TableCell BlocksTable::momentCell(EventId event) const
+TableCell BlocksTable::momentCell(std::optional<std::uint32_t> event) const
 {
-    if (!event.valid())
+    if (!event)
         return {};
     if (!m_times)
-        return { text::count(event.value), {} };
-    const model::Clock& clock = m_device->timeline->clock();
-    return { text::seconds(clock.timeNs(event.value) - clock.startNs()), {} };
+        return { text::count(*event), {} };
+    return { text::seconds(m_source.clock->timeNs(*event) - m_source.clock->startNs()), {} };
 }
 
-TableCell BlocksTable::lifetimeCell(BlockId block) const
+TableCell BlocksTable::lifetimeCell(const model::BlockRow& row) const
 {
-    const bool whole = !block.isOlder() && blocks().freeCompleted[block].valid();
-    const std::int64_t length = m_times
-        ? model::lifetimeNs(*m_device->trace, block, m_device->timeline->clock())
-        : model::lifetimeEvents(*m_device->trace, block);
-    const QString text = m_times ? text::duration(length) : text::count(length);
+    const bool whole = !row.block.isOlder() && valueOf<Freed>(row);
+    const QString text
+        = m_times ? text::duration(valueOf<Duration>(row)) : text::count(valueOf<Lifetime>(row));
     return { whole ? text : tr("over %1").arg(text), {} };
 }
 
-const model::SegmentLife* BlocksTable::segmentOf(BlockId block) const
+QString BlocksTable::momentTooltip(std::uint32_t event) const
 {
-    return m_device->trace->segmentAt(blocks().address[block], blocks().birth(block));
-}
-
-QString BlocksTable::momentTooltip(EventId event) const
-{
-    const QString number = tr("event %1").arg(text::count(event.value));
-    const model::Clock& clock = m_device->timeline->clock();
-    if (!clock.hasTimes())
+    const QString number = tr("event %1").arg(text::count(event));
+    if (!m_source.clock->hasTimes())
         return number;
     return tr("%1, %2 s after the first event")
-        .arg(number, text::seconds(clock.timeNs(event.value) - clock.startNs()));
+        .arg(number, text::seconds(m_source.clock->timeNs(event) - m_source.clock->startNs()));
 }
 
-QString BlocksTable::tooltip(std::uint32_t row, int column) const
+QString BlocksTable::tooltip(std::uint32_t at, int column) const
 {
-    const BlockId block = blocks().at(row);
-    switch (column) {
+    const model::BlockRow row = rowAt(at);
+    switch (columnKind(column)) {
     case Requested:
-        return text::exactBytes(blocks().requestedBytes[block]);
+        return text::exactBytes(valueOf<Requested>(row));
     case Rounded:
-        if (const auto more = m_device->sizes().rounding(block))
+        if (const auto more = m_source.sizes.rounding(row.block))
             return tr("%1, %2 more than requested")
-                .arg(text::exactBytes(blocks().requestedBytes[block] + *more), text::exactBytes(*more));
+                .arg(text::exactBytes(valueOf<Requested>(row) + *more), text::exactBytes(*more));
         return tr("Unknown: a trace records requested sizes. The rounded size is known for the blocks\n"
                   "that are there at the end, from the segments of the snapshot, and for all where the\n"
                   "replay of the allocator is exact.");
     case Segment:
-        if (segmentOf(block) == nullptr)
+        if (!valueOf<Segment>(row))
             return tr("No segment of the recording held this address when the block was born.");
         return {};
-    case Born:
-        return blocks().allocOf(block).valid() ? momentTooltip(blocks().allocOf(block))
-                                               : tr("Older than the trace: recording began after its birth.");
-    case FreeRequested:
-        return blocks().freeRequested[block].valid() ? momentTooltip(blocks().freeRequested[block])
-                                                     : QString();
-    case Freed:
-        return blocks().freeCompleted[block].valid() ? momentTooltip(blocks().freeCompleted[block])
-                                                     : tr("Still live at the end of the trace.");
+    case Born: {
+        const auto event = valueOf<Born>(row);
+        return event ? momentTooltip(*event) : tr("Older than the trace: recording began after its birth.");
+    }
+    case FreeRequested: {
+        const auto event = valueOf<FreeRequested>(row);
+        return event ? momentTooltip(*event) : QString();
+    }
+    case Freed: {
+        const auto event = valueOf<Freed>(row);
+        return event ? momentTooltip(*event) : tr("Still live at the end of the trace.");
+    }
     case Line:
-        return lineTooltip(m_device->trace->recording(), blocks().stack[block]);
+        return lineTooltip(m_device->trace->recording(), valueOf<Line>(row).stack);
     case Category:
-        return categoryTooltip(block);
+        return categoryTooltip(row);
     default:
         return {};
-    }
-}
-
-model::BlockOrder BlocksTable::order(int column) const
-{
-    using model::BlockOrder;
-    switch (column) {
-    case Requested:
-        return BlockOrder::Requested;
-    case Rounded:
-        return BlockOrder::Rounded;
-    case Line:
-        return BlockOrder::Line;
-    case Category:
-        return BlockOrder::Category;
-    case Module:
-        return BlockOrder::Module;
-    case Born:
-        return BlockOrder::Born;
-    case FreeRequested:
-        return BlockOrder::FreeRequested;
-    case Freed:
-        return BlockOrder::Freed;
-    case Lifetime:
-        return m_times ? BlockOrder::Duration : BlockOrder::Lifetime;
-    case Stream:
-        return BlockOrder::Stream;
-    case Pool:
-        return BlockOrder::Pool;
-    case Address:
-        return BlockOrder::Address;
-    case Segment:
-        return BlockOrder::Segment;
-    default:
-        return BlockOrder::Block;
     }
 }
 
 TableSource::Key BlocksTable::sortKey(int column) const
 {
-    return model::rowKey(*m_device->trace, order(column), m_device->sizes(),
-        training() ? m_device->labels() : model::DeviceLabels(), m_device->byLine,
-        std::shared_ptr<const model::Clock>(m_device->timeline, &m_device->timeline->clock()));
-}
-
-QString BlocksTable::sortName(int column) const
-{
-    return text::utf8(model::orderName(order(column)));
+    return model::rowKey(m_source, columnKind(column),
+        m_source.categories ? m_device->labels() : model::DeviceLabels(), m_device->byLine);
 }
 
 TableSource::Match BlocksTable::matcher(
@@ -295,50 +228,12 @@ void BlocksTable::add(TableSums& sums, std::uint32_t row) const
 
 std::string BlocksTable::csvHeader() const
 {
-    return "block,address,segment_address,requested_bytes,rounded_bytes,stream,pool,alloc_event,"
-           "free_requested_event,free_completed_event,stack,line,category,category_source,category_rule,"
-           "module\n";
+    return views::csvHeader<model::BlockRow>();
 }
 
 void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
 {
-    const model::Recording& recording = m_device->trace->recording();
-    const model::BlockColumns& b = blocks();
-    const BlockId block = b.at(row);
-    const auto out = std::back_inserter(to);
-    const auto eventField = [&to, out](EventId event) {
-        if (event.valid())
-            fmt::format_to(out, "{}", event.value);
-        to += ',';
-    };
-    fmt::format_to(out, "{},0x{:x},", block.value, b.address[block]);
-    if (const model::SegmentLife* segment = segmentOf(block))
-        fmt::format_to(out, "0x{:x}", segment->address);
-    fmt::format_to(out, ",{},", b.requestedBytes[block]);
-    if (const auto rounded = m_device->sizes().bytes(block))
-        fmt::format_to(out, "{}", *rounded);
-    to += ',';
-    if (b.stream[block] < recording.streams.size())
-        fmt::format_to(out, "{}", recording.streams[b.stream[block]]);
-    to += ',';
-    appendCsvField(to, model::poolLabel(recording, b.pool[block]));
-    to += ',';
-    eventField(b.allocOf(block));
-    eventField(b.freeRequested[block]);
-    eventField(b.freeCompleted[block]);
-    if (b.stack[block].valid())
-        fmt::format_to(out, "{}", b.stack[block].value);
-    to += ',';
-    appendCsvField(to, model::frameLabel(recording, model::userFrame(recording, b.stack[block])));
-    if (const TrainingData* const known = trainingOf(block)) {
-        const model::BlockCategory& category = known->categories->of(block);
-        fmt::format_to(out, ",{},{},{},", model::categoryWord(category.category),
-            category.recorded ? "recorded" : "inferred", model::ruleWord(category.rule));
-        appendCsvField(to, model::moduleOf(*known->trace, known->categories->tensors(), block));
-    } else {
-        to += ",,,,";
-    }
-    to += '\n';
+    appendCsvRow(to, rowAt(row));
 }
 
 QString BlocksTable::stackText(std::uint32_t row) const

@@ -2,22 +2,20 @@
 #include "views/models/tables/events_table.h"
 
 #include "model/base/units.h"
+#include "model/tables/row_order.h"
 #include "model/trace/filter/grouping.h"
 #include "model/trace/pairing/event_matcher.h"
 #include "views/models/document/every_filter.h"
-#include "views/models/tables/csv.h"
+#include "views/models/tables/csv_row.h"
 #include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 
 namespace strata::views {
 
 using model::BlockId;
+using model::valueOf;
 using enum model::Action;
 
 namespace {
@@ -35,40 +33,24 @@ QString oneLine(std::string_view text)
 
 EventsTable::EventsTable(std::shared_ptr<const DeviceData> device)
     : m_device(std::move(device))
+    , m_source{ .trace = m_device->trace }
 {
     const QString text = QStringLiteral("transformer_block.py:1234 forward");
-    addColumn(
-        Event, { tr("Event"), tr("Place in the trace of the device"), QStringLiteral("88,888,888"), true });
+    addColumn(Event, QStringLiteral("88,888,888"));
     if (events().hasTimes())
-        addColumn(Time,
-            { tr("Time (s)"), tr("Seconds since the first event"), QStringLiteral("1,234.567890"), true });
-    addColumn(Action,
-        { tr("Action"), tr("What happened, in PyTorch's words"), QStringLiteral("free_completed_"), false });
-    addColumn(Size,
-        { tr("Size"), tr("Requested bytes of a block, real bytes of a segment"), QStringLiteral("1,023"),
-            true, QStringLiteral("MiB") });
-    addColumn(Line, { tr("Line"), tr("Innermost frame of your own code"), text, false, {}, true });
-    addColumn(
-        Address, { tr("Address"), tr("Of the block or segment"), QStringLiteral("0xbbbbbbbbbbbb"), true });
-    addColumn(Stream, { tr("Stream"), tr("CUDA stream"), QStringLiteral("8888"), true });
-    addColumn(
-        Pool, { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("(0,1)/large"), false });
+        addColumn(Time, QStringLiteral("1,234.567890"));
+    addColumn(ActionName, QStringLiteral("free_completed_"));
+    addColumn(Size, QStringLiteral("1,023"), QStringLiteral("MiB"));
+    addColumn(Line, text);
+    addColumn(Address, QStringLiteral("0xbbbbbbbbbbbb"));
+    addColumn(Stream, QStringLiteral("8888"));
+    addColumn(Pool, QStringLiteral("(0,1)/large"));
     if (events().userMetadata.size() > 0)
-        addColumn(
-            Metadata, { tr("User metadata"), tr("What the program wrote beside its events"), text, false });
+        addColumn(Metadata, text);
     if (events().compileContext.size() > 0)
-        addColumn(CompileContext,
-            { tr("Compile context"), tr("Graph of torch.compile that was at work"), QStringLiteral("888/88"),
-                false });
+        addColumn(CompileContext, QStringLiteral("888/88"));
     if (events().extras.size() > 0)
-        addColumn(Extras,
-            { tr("Other keys"), tr("What the recording says beyond what Strata knows"), text, false });
-}
-
-void EventsTable::addColumn(Column kind, const TableColumn& column)
-{
-    m_kinds.push_back(kind);
-    m_columns.push_back(column);
+        addColumn(Extras, text);
 }
 
 std::uint32_t EventsTable::rowCount() const
@@ -76,33 +58,22 @@ std::uint32_t EventsTable::rowCount() const
     return static_cast<std::uint32_t>(m_device->trace->eventCount());
 }
 
-QString EventsTable::actionText(std::uint32_t row) const
+TableCell EventsTable::poolCell(const model::EventRow& row) const
 {
-    const model::Action action = events().action[row];
-    return text::utf8(
-        action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
-}
-
-model::PoolIndex EventsTable::poolOf(std::uint32_t row) const
-{
-    return model::poolOfEvent(*m_device->trace, row);
-}
-
-TableCell EventsTable::poolCell(std::uint32_t row) const
-{
-    const QString label = text::utf8(model::poolLabel(recording(), poolOf(row)));
-    if (poolOf(row) != model::kNoIndex)
+    const model::PoolIndex pool = valueOf<Pool>(row).pool;
+    const QString label = text::utf8(model::poolLabel(recording(), pool));
+    if (pool != model::kNoIndex)
         return { label, {} };
-    return events().block[row].valid() ? noteCell(label) : TableCell{};
+    return events().block[row.event].valid() ? noteCell(label) : TableCell{};
 }
 
-TableCell EventsTable::addressCell(std::uint32_t row) const
+TableCell EventsTable::addressCell(const model::EventRow& row) const
 {
-    if (events().action[row] == Oom)
-        return noteCell(tr("free: %1").arg(text::bytes(static_cast<std::int64_t>(events().address[row]))));
-    if (events().address[row] == 0)
-        return {};
-    return { text::address(events().address[row]), {} };
+    const auto address = valueOf<Address>(row);
+    if (!address)
+        return noteCell(
+            tr("free: %1").arg(text::bytes(static_cast<std::int64_t>(events().address[row.event]))));
+    return address->value == 0 ? TableCell{} : TableCell{ text::address(address->value), {} };
 }
 
 model::StackId EventsTable::stackOf(std::uint32_t row) const
@@ -128,113 +99,74 @@ TableCell EventsTable::lineCellOf(std::uint32_t row) const
     return cell;
 }
 
-const model::SparseText* EventsTable::sparse(Column kind) const
+std::string_view EventsTable::rareText(const model::EventRow& row, Column kind)
 {
-    switch (kind) {
-    case Metadata:
-        return &events().userMetadata;
-    case CompileContext:
-        return &events().compileContext;
-    case Extras:
-        return &events().extras;
-    default:
-        return nullptr;
+    if (kind == Extras) {
+        const auto extras = valueOf<Extras>(row).value;
+        return extras ? extras->text : std::string_view();
     }
+    return (kind == Metadata ? valueOf<Metadata>(row) : valueOf<CompileContext>(row)).value.value_or("");
 }
 
-TableCell EventsTable::cell(std::uint32_t row, int column) const
+TableCell EventsTable::cell(std::uint32_t at, int column) const
 {
+    const model::EventRow row = rowAt(at);
     switch (columnKind(column)) {
     case Event:
-        return { text::count(row), {} };
+        return { text::count(at), {} };
     case Time:
-        return { text::seconds(events().timeNs[row] - events().timeNs[0]), {} };
-    case Action:
-        return { actionText(row), {} };
+        return { text::seconds(*valueOf<Time>(row) - events().timeNs[0]), {} };
+    case ActionName:
+        return { text::utf8(valueOf<ActionName>(row)), {} };
     case Address:
         return addressCell(row);
     case Size:
-        if (events().bytes[row] == 0 && !events().block[row].valid())
+        if (valueOf<Size>(row) == 0 && !events().block[at].valid())
             return {};
-        return bytesCell(events().bytes[row]);
+        return bytesCell(valueOf<Size>(row));
     case Stream:
-        return { text::stream(recording(), events().stream[row]), {} };
+        return { text::stream(recording(), valueOf<Stream>(row).stream), {} };
     case Pool:
         return poolCell(row);
     case Line:
-        return lineCellOf(row);
+        return lineCellOf(at);
     case Metadata:
     case CompileContext:
     case Extras:
-        return { oneLine(recording().strings[sparse(columnKind(column))->at(row)]), {} };
+        return { oneLine(rareText(row, columnKind(column))), {} };
     }
     return {};
 }
 
-QString EventsTable::tooltip(std::uint32_t row, int column) const
+QString EventsTable::tooltip(std::uint32_t at, int column) const
 {
+    const model::EventRow row = rowAt(at);
     switch (columnKind(column)) {
     case Time:
-        return tr("%1 us since the epoch").arg(text::count(events().timeNs[row] / 1000));
+        return tr("%1 us since the epoch").arg(text::count(*valueOf<Time>(row) / 1000));
     case Address:
-        return events().action[row] == Oom
-            ? tr("The driver had %1 left")
-                  .arg(text::exactBytes(static_cast<std::int64_t>(events().address[row])))
-            : QString();
+        return row.isOom() ? tr("The driver had %1 left")
+                                 .arg(text::exactBytes(static_cast<std::int64_t>(events().address[at])))
+                           : QString();
     case Size:
-        return text::exactBytes(events().bytes[row]);
+        return text::exactBytes(valueOf<Size>(row));
     case Line:
-        if (!events().stack[row].valid() && stackOf(row).valid())
+        if (!row.stack().valid() && stackOf(at).valid())
             return tr("The event has no stack; its block was allocated by\n%1")
-                .arg(lineTooltip(recording(), stackOf(row)));
-        return lineTooltip(recording(), stackOf(row));
+                .arg(lineTooltip(recording(), stackOf(at)));
+        return lineTooltip(recording(), stackOf(at));
     case Metadata:
     case CompileContext:
     case Extras:
-        return text::shortened(recording().strings[sparse(columnKind(column))->at(row)], kLongestTip);
+        return text::shortened(rareText(row, columnKind(column)), kLongestTip);
     default:
         return {};
     }
 }
 
-model::EventOrder EventsTable::order(int column) const
-{
-    using model::EventOrder;
-    switch (columnKind(column)) {
-    case Event:
-        break;
-    case Time:
-        return EventOrder::Time;
-    case Action:
-        return EventOrder::ActionName;
-    case Size:
-        return EventOrder::Size;
-    case Line:
-        return EventOrder::Line;
-    case Address:
-        return EventOrder::Address;
-    case Stream:
-        return EventOrder::Stream;
-    case Pool:
-        return EventOrder::Pool;
-    case Metadata:
-        return EventOrder::Metadata;
-    case CompileContext:
-        return EventOrder::CompileContext;
-    case Extras:
-        return EventOrder::Extras;
-    }
-    return EventOrder::Event;
-}
-
 TableSource::Key EventsTable::sortKey(int column) const
 {
-    return model::rowKey(*m_device->trace, order(column));
-}
-
-QString EventsTable::sortName(int column) const
-{
-    return text::utf8(model::orderName(order(column)));
+    return model::rowKey(*m_device->trace, columnKind(column));
 }
 
 TableSource::Match EventsTable::matcher(
@@ -272,46 +204,12 @@ void EventsTable::add(TableSums& sums, std::uint32_t row) const
 
 std::string EventsTable::csvHeader() const
 {
-    return "event,action,address,bytes,stream,time_ns,stack,line,pool,user_metadata,compile_context,extras,"
-           "device_free\n";
+    return views::csvHeader<model::EventRow>();
 }
 
 void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
 {
-    const auto out = std::back_inserter(to);
-    const model::Action action = events().action[row];
-    fmt::format_to(out, "{},", row);
-    appendCsvField(
-        to, action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
-    const bool failed = action == Oom; // its address column holds what the driver had free
-    if (failed)
-        to += ',';
-    else
-        fmt::format_to(out, ",0x{:x}", events().address[row]);
-    fmt::format_to(out, ",{},", events().bytes[row]);
-    if (events().stream[row] < recording().streams.size())
-        fmt::format_to(out, "{}", recording().streams[events().stream[row]]);
-    to += ',';
-    if (events().hasTimes())
-        fmt::format_to(out, "{}", events().timeNs[row]);
-    to += ',';
-    const model::StackId stack = events().stack[row];
-    if (stack.valid())
-        fmt::format_to(out, "{}", stack.value);
-    to += ',';
-    if (const model::FrameId frame = model::userFrame(recording(), stack); frame.valid())
-        appendCsvField(to, model::frameLabel(recording(), frame));
-    to += ',';
-    appendCsvField(to, model::poolLabel(recording(), poolOf(row)));
-    for (const model::SparseText* texts :
-        { &events().userMetadata, &events().compileContext, &events().extras }) {
-        to += ',';
-        appendCsvField(to, recording().strings[texts->at(row)]);
-    }
-    to += ',';
-    if (failed)
-        fmt::format_to(out, "{}", events().address[row]);
-    to += '\n';
+    appendCsvRow(to, rowAt(row));
 }
 
 QString EventsTable::stackText(std::uint32_t row) const

@@ -3,40 +3,26 @@
 
 #include <QCoreApplication>
 
-#include "model/tables/row_order.h"
+#include "model/tables/event_columns.h"
 #include "views/models/document/document.h"
-#include "views/models/tables/table_source.h"
+#include "views/models/tables/listed_table.h"
 
 namespace strata::views {
 
 /// The trace of a device as a table; row = event. Columns of what few recordings have (user metadata, compile
 /// context, keys that Strata does not know) are there only if some event has it.
-class EventsTable final : public TableSource {
+class EventsTable final : public ListedTable<model::EventOrder> {
     Q_DECLARE_TR_FUNCTIONS(EventsTable)
 public:
-    enum Column {
-        Event,
-        Time,
-        Action,
-        Size,
-        Line,
-        Address,
-        Stream,
-        Pool,
-        Metadata,
-        CompileContext,
-        Extras,
-    };
+    using Column = model::EventOrder;
+    using enum model::EventOrder;
 
     explicit EventsTable(std::shared_ptr<const DeviceData> device);
 
-    [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_columns; }
-    [[nodiscard]] Column columnKind(int column) const { return m_kinds[static_cast<std::size_t>(column)]; }
     [[nodiscard]] std::uint32_t rowCount() const override;
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
     [[nodiscard]] QString tooltip(std::uint32_t row, int column) const override;
     [[nodiscard]] Key sortKey(int column) const override;
-    [[nodiscard]] QString sortName(int column) const override;
     /// Events of blocks are kept with their block; the others by their own size, stream, pool and stack. A
     /// text also finds actions, user metadata and compile contexts.
     [[nodiscard]] Match matcher(const std::vector<model::BlockFilter>& filters,
@@ -48,21 +34,18 @@ public:
     [[nodiscard]] QString stackText(std::uint32_t row) const override;
 
 private:
-    void addColumn(Column kind, const TableColumn& column);
-    [[nodiscard]] QString actionText(std::uint32_t row) const;
-    [[nodiscard]] TableCell poolCell(std::uint32_t row) const;
-    [[nodiscard]] TableCell addressCell(std::uint32_t row) const;
+    [[nodiscard]] model::EventRow rowAt(std::uint32_t row) const { return { &m_source, row }; }
+    [[nodiscard]] TableCell poolCell(const model::EventRow& row) const;
+    [[nodiscard]] TableCell addressCell(const model::EventRow& row) const;
     [[nodiscard]] TableCell lineCellOf(std::uint32_t row) const;
-    [[nodiscard]] model::PoolIndex poolOf(std::uint32_t row) const; ///< model::poolOfEvent()
     [[nodiscard]] model::StackId stackOf(std::uint32_t row) const; ///< the event's, else its block's
-    [[nodiscard]] const model::SparseText* sparse(Column kind) const;
-    [[nodiscard]] model::EventOrder order(int column) const;
+    /// Of a column that few recordings have.
+    [[nodiscard]] static std::string_view rareText(const model::EventRow& row, Column kind);
     [[nodiscard]] const model::EventColumns& events() const { return m_device->trace->events(); }
     [[nodiscard]] const model::Recording& recording() const { return m_device->trace->recording(); }
 
     std::shared_ptr<const DeviceData> m_device;
-    std::vector<TableColumn> m_columns;
-    std::vector<Column> m_kinds;
+    model::EventSource m_source;
 };
 
 } // namespace strata::views

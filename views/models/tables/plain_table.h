@@ -20,11 +20,12 @@ public:
     [[nodiscard]] std::string csvHeader() const override;
     void appendCsv(std::string& to, std::uint32_t row) const override;
 
-protected:
     struct Column {
         TableColumn shown;
         const char* name; ///< in CSV, and of --json
     };
+
+protected:
     explicit PlainTable(std::vector<Column> columns);
 
     /// What the column sorts by and CSV holds; none: it has a text.

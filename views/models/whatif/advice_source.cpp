@@ -9,13 +9,6 @@ namespace strata::views {
 
 namespace {
 
-bool isWorthAdvice(const model::DeviceSummary& summary)
-{
-    return model::isWorthAdvice(summary.totals.events, summary.totals.reservedBytesPeak,
-        summary.capacity ? std::optional(summary.capacity->bytes) : std::nullopt,
-        !summary.outOfMemory.empty());
-}
-
 bool tellsOfSegments(const DeviceData& device)
 {
     const model::DeviceRecording* const found = device.trace->recording().find(device.trace->device());
@@ -34,7 +27,7 @@ void AdviceSource::refresh()
 {
     const auto device = m_document.device();
     WhatIfRun run;
-    if (device && device->summary && !m_document.isFollowing() && isWorthAdvice(*device->summary)
+    if (device && device->summary && !m_document.isFollowing() && model::isWorthAdvice(*device->summary)
         && tellsOfSegments(*device))
         run = WhatIfRun::of(*device);
     Asked asked{ run.report, run.categories };

@@ -234,12 +234,12 @@ std::optional<WhatIfQuestion> WhatIf::planQuestion() const
 
 bool WhatIf::asksSequence() const
 {
-    return changesKind(m_scenario, model::Change::Kind::Sequence);
+    return model::anyDoes(m_scenario.changes, model::Does::Sequence);
 }
 
 bool WhatIf::takesPart(const Other& other, const model::Scenario& scenario) const
 {
-    return changesKind(scenario, model::Change::Kind::Sequence) || !m_saidLength || !other.saidLength
+    return model::anyDoes(scenario.changes, model::Does::Sequence) || !m_saidLength || !other.saidLength
         || other.saidLength == m_saidLength;
 }
 

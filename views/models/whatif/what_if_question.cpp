@@ -100,11 +100,6 @@ const model::Card* WhatIfRun::card() const
     return named != nullptr ? named : cardWith(capacity);
 }
 
-bool changesKind(const model::Scenario& scenario, model::Change::Kind kind)
-{
-    return std::ranges::find(scenario.changes, kind, &model::Change::kind) != scenario.changes.end();
-}
-
 const model::Card* cardWith(std::int64_t capacityBytes)
 {
     const auto has = [&](const model::Card& card) { return card.capacityBytes == capacityBytes; };
@@ -127,7 +122,7 @@ model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& p
 
 bool WhatIfQuestion::saysLengths() const
 {
-    return changesKind(scenario, model::Change::Kind::Sequence)
+    return model::anyDoes(scenario.changes, model::Does::Sequence)
         && std::ranges::all_of(
             recordings, [](const WhatIfRecording& recording) { return recording.length.has_value(); });
 }
@@ -138,8 +133,8 @@ QString WhatIfQuestion::key() const
     for (const WhatIfRecording& recording : recordings)
         key += QStringLiteral(" %1 %2")
                    .arg(recording.items.value_or(0))
-                   .arg(changesKind(scenario, model::Change::Kind::Sequence) ? recording.length.value_or(0)
-                                                                             : 0);
+                   .arg(model::anyDoes(scenario.changes, model::Does::Sequence) ? recording.length.value_or(0)
+                                                                                : 0);
     return key;
 }
 

@@ -43,9 +43,6 @@ struct WhatIfRun {
     [[nodiscard]] const model::Card* card() const;
 };
 
-/// A change of that kind is among those of a scenario.
-[[nodiscard]] bool changesKind(const model::Scenario& scenario, model::Change::Kind kind);
-
 /// The one card of the catalogue that has so much memory; nullptr: there is none, or more than one.
 [[nodiscard]] const model::Card* cardWith(std::int64_t capacityBytes);
 

@@ -2,6 +2,7 @@
 #include "views/pages/dryrun/dry_run_result_view.h"
 
 #include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "model/trace/frames.h"
 #include "views/pages/dryrun/dry_run_texts.h"
 #include "views/pages/dryrun/dry_run_time_view.h"
@@ -249,26 +250,26 @@ void DryRunResultView::addGroups(QVBoxLayout& column)
     if (m_result.groups.empty())
         return;
     qint64 whole = 0;
-    for (const DryRunResult::Group& group : m_result.groups)
+    for (const model::PeakGroup& group : m_result.groups)
         whole += group.bytes;
     QVBoxLayout* part = section(column,
         m_result.changed ? tr("What fills the peak as it is, by line") : tr("What fills the peak, by line"));
-    const qint64 longest = std::max(m_result.groups.front().bytes, qint64{ 1 });
+    const qint64 longest = std::max<qint64>(m_result.groups.front().bytes, 1);
     const bool fold = m_result.groups.size() > kMostGroups + 1;
     std::vector<BarList::Row> rows;
     qint64 others = 0;
     for (std::size_t i = 0; i < m_result.groups.size(); ++i) {
-        const DryRunResult::Group& group = m_result.groups[i];
+        const model::PeakGroup& group = m_result.groups[i];
         if (fold && i >= kMostGroups) {
             others += group.bytes;
             continue;
         }
-        rows.push_back(
-            { shortKey(group.key), QStringLiteral("%1\n%2").arg(group.key, text::exactBytes(group.bytes)),
-                static_cast<double>(group.bytes) / static_cast<double>(longest),
-                group.key == text::utf8(model::kNoStackLabel) ? m_palette.groupFill(Palette::kHatched)
-                                                              : m_palette.groupFill(static_cast<int>(i)),
-                { text::share(group.bytes, whole), text::bytes(group.bytes) }, {} });
+        const QString key = text::utf8(group.key);
+        rows.push_back({ shortKey(key), QStringLiteral("%1\n%2").arg(key, text::exactBytes(group.bytes)),
+            static_cast<double>(group.bytes) / static_cast<double>(longest),
+            group.key == model::kNoStackLabel ? m_palette.groupFill(Palette::kHatched)
+                                              : m_palette.groupFill(static_cast<int>(i)),
+            { text::share(group.bytes, whole), text::bytes(group.bytes) }, {} });
     }
     if (fold)
         rows.push_back(
@@ -324,28 +325,25 @@ void DryRunResultView::addCards(QVBoxLayout& column)
         addCardsToTry(column, run);
     if (run.fitsOn.empty())
         return;
-    std::vector<DryRunFigures::Card> cards = run.fitsOn;
+    std::vector<model::CardMargin> cards = run.fitsOn;
     std::stable_sort(cards.begin(), cards.end(),
         [](const auto& a, const auto& b) { return a.marginBytes < b.marginBytes; });
-    qint64 outside = 0;
-    for (const DryRunResult::Outside& one : m_result.outside)
-        if (one.each == QLatin1String("process"))
-            outside += one.highBytes;
     QVBoxLayout* part = section(column,
         m_result.changed ? tr("Fits on when changed, with room left") : tr("Fits on, with room left"));
     std::vector<BarList::Row> rows;
     bool anyTight = false;
-    for (const DryRunFigures::Card& card : cards) {
-        const model::Card* known = model::findCard(card.name.toStdString());
+    for (const model::CardMargin& card : cards) {
+        const model::Card* known = model::findCard(card.name);
         const qint64 capacity = known ? known->capacityBytes : card.marginBytes + run.reservedPeak();
-        const bool tight = card.marginBytes < outside;
+        const bool tight = card.fits == model::fitWord(model::Fit::Tight);
         anyTight = anyTight || tight;
-        rows.push_back({ card.name,
-            tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
-            static_cast<double>(run.reservedPeak()) / static_cast<double>(capacity),
-            m_palette[tight ? Role::Warning : Role::Requested],
-            { text::share(run.reservedPeak(), capacity), text::bytes(card.marginBytes) }, {},
-            card.name == m_result.device });
+        const QString name = text::utf8(card.name);
+        rows.push_back(
+            { name, tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
+                static_cast<double>(run.reservedPeak()) / static_cast<double>(capacity),
+                m_palette[tight ? Role::Warning : Role::Requested],
+                { text::share(run.reservedPeak(), capacity), text::bytes(card.marginBytes) }, {},
+                name == m_result.device });
     }
     auto* list = new BarList;
     list->setAccessibleName(tr("Cards that it fits on: share that it fills, memory left"));
@@ -354,7 +352,7 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     if (anyTight)
         part->addWidget(textLabel(
             tr("Tight where the bar is amber: CUDA itself may need what is left, up to %1 a process.")
-                .arg(text::bytes(outside)),
+                .arg(text::bytes(model::outsideBytesOfProcess())),
             true));
 }
 
@@ -363,8 +361,8 @@ void DryRunResultView::addCardsToTry(QVBoxLayout& column, const DryRunFigures& r
 {
     QVBoxLayout* part = section(column, tr("May fit on"));
     QStringList names;
-    for (const DryRunFigures::Card& card : run.tryOn)
-        names << card.name;
+    for (const model::CardMargin& card : run.tryOn)
+        names << text::utf8(card.name);
     const QString needed
         = tr("With what was refused it needs at least %1.").arg(text::bytes(run.neededAtLeast));
     part->addWidget(textLabel(names.empty()
@@ -377,11 +375,11 @@ void DryRunResultView::addOutside(QVBoxLayout& column)
     const bool manyRanks = std::any_of(m_result.run.devices.begin(), m_result.run.devices.end(),
         [](const DryRunDevice& each) { return each.worldSize > 1; });
     QVBoxLayout* part = section(column, tr("Not in these figures, or assumed"));
-    for (const DryRunResult::Outside& one : m_result.outside) {
-        if (one.each == QLatin1String("communicator") && !manyRanks)
+    for (const model::Assumption& one : m_result.outside) {
+        if (one.each == "communicator" && !manyRanks)
             continue;
-        QLabel* label = textLabel(QStringLiteral("%1: %2").arg(one.name, outsideText(one)), true);
-        label->setToolTip(QStringLiteral("<p>%1</p>").arg(one.source.toHtmlEscaped()));
+        QLabel* label = textLabel(QStringLiteral("%1: %2").arg(text::utf8(one.name), outsideText(one)), true);
+        label->setToolTip(QStringLiteral("<p>%1</p>").arg(text::utf8(one.source).toHtmlEscaped()));
         part->addWidget(label);
     }
     if (m_result.time) // which says itself what it is
@@ -401,8 +399,8 @@ void DryRunResultView::addTrials(
     QVBoxLayout* part = section(column, title);
     FigureGrid grid(font());
     QStringList header;
-    for (const DryRunResult::Variable& variable : m_result.variables)
-        header << variable.name;
+    for (const model::FitVariable& variable : m_result.variables)
+        header << text::utf8(variable.name);
     grid.addHeader(header + QStringList{ tr("reserved"), tr("requested"), QString() });
     for (const DryRunTrial& trial : trials) {
         std::vector<FigureGrid::Cell> cells;
@@ -433,10 +431,10 @@ QString DryRunResultView::asText() const
                          .arg(device.reservedPeak)
                          .arg(device.allocatedPeak)
                          .arg(device.requestedPeak);
-    for (const DryRunResult::Group& group : m_result.groups)
-        lines << QStringLiteral("%1\t%2").arg(group.key).arg(group.bytes);
-    for (const DryRunFigures::Card& card : m_result.judged().fitsOn)
-        lines << QStringLiteral("%1\t%2").arg(card.name).arg(card.marginBytes);
+    for (const model::PeakGroup& group : m_result.groups)
+        lines << QStringLiteral("%1\t%2").arg(text::utf8(group.key)).arg(group.bytes);
+    for (const model::CardMargin& card : m_result.judged().fitsOn)
+        lines << QStringLiteral("%1\t%2").arg(text::utf8(card.name)).arg(card.marginBytes);
     if (m_result.time)
         lines << DryRunTimeView::asLines(*m_result.time);
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

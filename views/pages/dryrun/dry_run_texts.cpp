@@ -112,13 +112,14 @@ DryRunWords fitWords(const DryRunOutcome& outcome)
                           .arg(text::strong(Words::tr("Nothing fits.")), where);
     else if (result.variables.size() == 1) {
         const bool all = result.best[0].values[0] == result.variables[0].highest;
-        const QString value = text::strong(
-            QStringLiteral("%1 = %2").arg(result.variables[0].name).arg(result.best[0].values[0]));
+        const QString value = text::strong(QStringLiteral("%1 = %2")
+                                               .arg(text::utf8(result.variables[0].name))
+                                               .arg(result.best[0].values[0]));
         out.verdict = all ? Words::tr("%1 fits on %2, and nothing larger was asked for.").arg(value, where)
                           : Words::tr("%1 is the largest that fits on %2.").arg(value, where);
     } else
         out.verdict = Words::tr("The largest %1 that fits on %2, for each choice of the others.")
-                          .arg(text::strong(result.variables.back().name), where);
+                          .arg(text::strong(text::utf8(result.variables.back().name)), where);
     out.more = join({ Words::tr("%n run(s) in %1.", nullptr, static_cast<int>(result.tried.size()))
                           .arg(elapsedText(outcome.elapsedMs)),
         sentence(result.stepsNote) });
@@ -254,11 +255,12 @@ QString endText(int exitStatus)
     return Words::tr("ended with status %1").arg(exitStatus);
 }
 
-QString outsideText(const DryRunResult::Outside& one)
+QString outsideText(const model::Assumption& one)
 {
+    const QString each = text::utf8(one.each);
     const QString range = one.lowBytes > 0
-        ? Words::tr("%1 to %2 a %3").arg(text::bytes(one.lowBytes), text::bytes(one.highBytes), one.each)
-        : Words::tr("up to %1 a %2").arg(text::bytes(one.highBytes), one.each);
+        ? Words::tr("%1 to %2 a %3").arg(text::bytes(one.lowBytes), text::bytes(one.highBytes), each)
+        : Words::tr("up to %1 a %2").arg(text::bytes(one.highBytes), each);
     return one.countedBytes > 0 ? Words::tr("%1, counted as PyTorch asks for it").arg(range)
                                 : Words::tr("%1, not counted").arg(range);
 }

@@ -28,6 +28,6 @@ struct DryRunWords {
 /// How a program ended: "ended with status 7", "was ended by signal 9 (Killed)".
 [[nodiscard]] QString endText(int exitStatus);
 /// "CUDA context: 274 MiB to 426 MiB a process, not counted".
-[[nodiscard]] QString outsideText(const DryRunResult::Outside& one);
+[[nodiscard]] QString outsideText(const model::Assumption& one);
 
 } // namespace strata::views

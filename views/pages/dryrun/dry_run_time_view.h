@@ -14,15 +14,15 @@ namespace strata::views {
 class DryRunTimeView : public QWidget {
     Q_OBJECT
 public:
-    DryRunTimeView(const DryRunStepTime& time, const Palette& palette, QWidget* parent = nullptr);
+    DryRunTimeView(const model::DryRunTime& time, const Palette& palette, QWidget* parent = nullptr);
 
     /// All figures as tab-separated lines, for the clipboard.
-    [[nodiscard]] static QStringList asLines(const DryRunStepTime& time);
+    [[nodiscard]] static QStringList asLines(const model::DryRunTime& time);
 
 private:
-    void addKinds(const DryRunStepTime& time, const Palette& palette);
-    void addCards(const DryRunStepTime& time, const Palette& palette);
-    void addRest(const DryRunStepTime& time);
+    void addKinds(const model::DryRunTimeFigures& step, const Palette& palette);
+    void addCards(const model::DryRunTimeFigures& step, const QString& simulated, const Palette& palette);
+    void addRest(const model::DryRunTimeFigures& step);
 };
 
 } // namespace strata::views

@@ -5,6 +5,7 @@
 #include "model/analysis/training/roles/category_rules.h"
 #include "model/base/wrap.h"
 #include "model/session/filter_text.h"
+#include "model/tables/notes_answer.h"
 #include "views/pages/parts/filter_text.h"
 #include "views/style/texts.h"
 
@@ -31,16 +32,6 @@ QString userItemKind(model::UserItem::Kind kind)
     return NotesModel::tr("Categories");
 }
 
-bool isInRecording(const model::UserItem& item, const model::Session& session)
-{
-    if (item.kind == model::UserItem::Kind::Filter)
-        return model::filterFromText(session.recording(), item.conditions).has_value();
-    if (item.kind == model::UserItem::Kind::Rules)
-        return model::CategoryRules::read(item.conditions).has_value();
-    const model::DeviceTrace* const trace = session.find(item.device);
-    return trace && item.first >= -1 && item.first <= item.last && item.last < trace->eventCount();
-}
-
 NotesModel::NotesModel(Document& document, QObject* parent)
     : QAbstractTableModel(parent)
     , m_document(document)
@@ -58,9 +49,7 @@ NotesModel::NotesModel(Document& document, QObject* parent)
 void NotesModel::refresh()
 {
     beginResetModel();
-    m_items = m_document.session() ? m_document.viewState().user().items : std::vector<model::UserItem>();
-    std::erase_if(m_items, [](const model::UserItem& item) { return !item.isListed(); });
-    std::ranges::stable_sort(m_items, model::isListedBefore);
+    m_items = m_document.session() ? m_document.viewState().user().listed() : std::vector<model::UserItem>();
     endResetModel();
 }
 
@@ -96,7 +85,7 @@ int NotesModel::columnCount(const QModelIndex& parent) const
 QString NotesModel::whereText(const model::UserItem& item) const
 {
     const model::Session& session = *m_document.session();
-    if (!isInRecording(item, session))
+    if (!model::isInRecording(item, session))
         return tr("not in this recording");
     if (item.kind == model::UserItem::Kind::Filter) {
         QStringList chips;

@@ -7,9 +7,9 @@
 
 namespace strata::views {
 
-/// The notes, named ranges, saved filters and categories of the user's own of a document as rows, in the order in which they were made.
-/// Their texts can be edited; every change goes through ViewState::setUser(), so that it is kept and can be
-/// undone.
+/// The notes, named ranges, saved filters and categories of the user's own of a document as rows, in the
+/// order in which they were made. Their texts can be edited; every change goes through ViewState::setUser(),
+/// so that it is kept and can be undone.
 class NotesModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -38,8 +38,5 @@ private:
 
 /// "Note", "Range", "Filter", "Categories".
 [[nodiscard]] QString userItemKind(model::UserItem::Kind kind);
-
-/// False for what names a device or events that the recording does not have.
-[[nodiscard]] bool isInRecording(const model::UserItem& item, const model::Session& session);
 
 } // namespace strata::views

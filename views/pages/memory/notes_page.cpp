@@ -2,6 +2,7 @@
 #include "views/pages/memory/notes_page.h"
 
 #include "model/session/filter_text.h"
+#include "model/tables/notes_answer.h"
 #include "views/models/tables/csv.h"
 #include "views/pages/memory/notes_model.h"
 #include "views/pages/parts/document_texts.h"
@@ -217,7 +218,7 @@ void NotesPage::go(int row, bool show)
 {
     const model::UserItem item = m_model->item(row);
     const auto session = m_document.session();
-    if (!session || !isInRecording(item, *session))
+    if (!session || !model::isInRecording(item, *session))
         return;
     ViewState& state = m_document.viewState();
     if (item.kind == NoteKind::Rules) {

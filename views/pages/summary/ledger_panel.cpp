@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/ledger_panel.h"
 
-#include "model/trace/frames.h"
+#include "model/analysis/training/steps/spikes.h"
 #include "views/models/document/shown_instant.h"
 #include "views/models/tables/csv.h"
 #include "views/pages/parts/bar_list.h"
@@ -75,12 +75,6 @@ QBrush fillOf(const LedgerLine& line, const Palette& palette)
 double fractionOf(std::int64_t bytes, std::int64_t whole)
 {
     return whole > 0 ? static_cast<double>(bytes) / static_cast<double>(whole) : 0;
-}
-
-std::string spikeLineOf(const model::DeviceTrace& trace, const model::Spike& spike)
-{
-    const model::FrameId frame = model::userFrame(trace.recording(), spike.site);
-    return frame.valid() ? model::frameLabel(trace.recording(), frame) : std::string(model::kNoStackLabel);
 }
 
 } // namespace
@@ -363,7 +357,7 @@ void LedgerPanel::addSpikes(QVBoxLayout& layout, const LedgerData& shown)
         if (rows.size() == kMostSpikes)
             break;
         const model::FrameId frame = model::userFrame(trace.recording(), spike.site);
-        const std::string key = spikeLineOf(trace, spike);
+        const std::string key = model::lineOf(trace.recording(), spike);
         BarList::Row& row = rows.emplace_back();
         row.label = text::utf8(frame.valid() ? model::frameShortLabel(trace.recording(), frame) : key);
         if (const std::string function

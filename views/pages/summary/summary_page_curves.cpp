@@ -22,7 +22,7 @@ QString roomLeft(const model::Needs& needs)
     for (const model::CardFit& one : needs.cards) {
         const bool fits = one.fit != model::Fit::No;
         const QString left = !fits ? SummaryPage::tr("%1 too little").arg(text::bytes(-one.marginBytes))
-            : needs.atLeast        ? SummaryPage::tr("not known")
+            : one.fit == model::Fit::Unknown ? SummaryPage::tr("not known")
             : one.fit == model::Fit::Tight
             ? SummaryPage::tr("%1 left, which CUDA itself may need").arg(text::bytes(one.marginBytes))
             : SummaryPage::tr("%1 left").arg(text::bytes(one.marginBytes));

@@ -48,7 +48,7 @@ QString EventsPage::selectedEventText() const
     const auto& table = static_cast<const EventsTable&>(source);
     QString action, line;
     for (int column = 0; column < static_cast<int>(table.columns().size()); ++column) {
-        if (table.columnKind(column) == EventsTable::Action)
+        if (table.columnKind(column) == EventsTable::ActionName)
             action = table.cell(row, column).text;
         if (table.columnKind(column) == EventsTable::Line)
             line = table.cell(row, column).text;

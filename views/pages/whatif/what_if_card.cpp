@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_card.h"
 
+#include "model/whatif/kinds/change_kinds.h"
 #include "views/pages/whatif/what_if_batch_card.h"
 #include "views/pages/whatif/what_if_choice_card.h"
 #include "views/pages/whatif/what_if_confirmed_card.h"
@@ -152,97 +153,19 @@ namespace {
 
 WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& document)
 {
-    switch (kind.kind) {
-    case model::Change::Kind::Batch:
-        return new WhatIfBatchCard(kind, whatIf, document);
-    case model::Change::Kind::Sequence:
+    switch (kind.card.kind) {
+    case model::ChangeCard::Kind::Size:
+        if (&kind == &model::kBatchKind)
+            return new WhatIfBatchCard(kind, whatIf, document);
         return new WhatIfSequenceCard(kind, whatIf, document);
-    case model::Change::Kind::Checkpoint:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Checkpointing"),
-            WhatIfCard::tr(
-                "Modules whose activations are computed again in backward instead of being kept: a "
-                "class, or path:GLOB; none: without the checkpoints that there are"),
-            WhatIfCard::tr("Classes of modules take a deep step, which tells what backward keeps: strata "
-                           "record --deep-step 3."),
-            whatIf, document);
-    case model::Change::Kind::Optimizer:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Optimizer"),
-            WhatIfCard::tr("Another optimizer of torch.optim, with options that matter for memory, as "
-                           "SGD,momentum=0.9, or one of bitsandbytes, as AdamW8bit"),
-            WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
-            whatIf, document);
-    case model::Change::Kind::Autocast:
-        return new WhatIfConfirmedCard(WhatIfCard::tr("Precision"),
-            WhatIfCard::tr("The forward under torch.autocast, or parameters, buffers and inputs in another "
-                           "type: which operators then compute in which, PyTorch alone knows"),
-            { { WhatIfCard::tr("autocast to bfloat16"), QStringLiteral("amp=bf16") },
-                { WhatIfCard::tr("autocast to float16"), QStringLiteral("amp=fp16") },
-                { WhatIfCard::tr("all of it in bfloat16"), QStringLiteral("dtype=bf16") },
-                { WhatIfCard::tr("all of it in float16"), QStringLiteral("dtype=fp16") } },
-            whatIf, document);
-    case model::Change::Kind::Attention:
-        return new WhatIfConfirmedCard(WhatIfCard::tr("Attention"),
-            WhatIfCard::tr("Another kernel of scaled_dot_product_attention; attention that is written by "
-                           "hand becomes it. Flash and cuDNN take 16 bits; causal: masks are taken for "
-                           "causal ones"),
-            { { WhatIfCard::tr("memory-efficient"), QStringLiteral("attention=efficient") },
-                { WhatIfCard::tr("memory-efficient, causal"), QStringLiteral("attention=efficient,causal") },
-                { WhatIfCard::tr("flash"), QStringLiteral("attention=flash") },
-                { WhatIfCard::tr("flash, causal"), QStringLiteral("attention=flash,causal") },
-                { WhatIfCard::tr("cuDNN"), QStringLiteral("attention=cudnn") },
-                { WhatIfCard::tr("cuDNN, causal"), QStringLiteral("attention=cudnn,causal") },
-                { WhatIfCard::tr("math"), QStringLiteral("attention=math") },
-                { WhatIfCard::tr("math, causal"), QStringLiteral("attention=math,causal") } },
-            whatIf, document);
-    case model::Change::Kind::Logits:
-        return new WhatIfConfirmedCard(WhatIfCard::tr("Logits"),
-            WhatIfCard::tr("Cross entropy of the last linear layer in so many chunks, as "
-                           "torch.nn.functional.linear_cross_entropy computes it: logits are never there as "
-                           "a whole"),
-            { { WhatIfCard::tr("in %1 chunks").arg(4), QStringLiteral("logits=chunks:4") },
-                { WhatIfCard::tr("in %1 chunks").arg(8), QStringLiteral("logits=chunks:8") },
-                { WhatIfCard::tr("in %1 chunks").arg(16), QStringLiteral("logits=chunks:16") },
-                { WhatIfCard::tr("in %1 chunks").arg(32), QStringLiteral("logits=chunks:32") } },
-            whatIf, document);
-    case model::Change::Kind::Ddp: // of all that spread
+    case model::ChangeCard::Kind::Value:
+        return new WhatIfChoiceCard(kind, whatIf, document);
+    case model::ChangeCard::Kind::Choice:
+        return new WhatIfConfirmedCard(kind, whatIf, document);
+    case model::ChangeCard::Kind::Ranks:
         return new WhatIfRanksCard(whatIf, document);
-    case model::Change::Kind::Type: // the card of autocast has it
-    case model::Change::Kind::Zero1:
-    case model::Change::Kind::Fsdp:
+    case model::ChangeCard::Kind::None:
         break;
-    case model::Change::Kind::Offload:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Offload"),
-            WhatIfCard::tr("What is saved for backward lies on the host until backward takes it, as with "
-                           "torch.autograd.graph.save_on_cpu: all of it, or that of a class of modules; or "
-                           "the optimizer works there"),
-            WhatIfCard::tr("It takes a deep step, which tells what backward keeps: strata record "
-                           "--deep-step 3."),
-            whatIf, document);
-    case model::Change::Kind::Remove:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Without a line"),
-            WhatIfCard::tr("What a line, a function or a file allocates is not there, as where a leak is "
-                           "mended: train.py:57, or any filter"),
-            WhatIfCard::tr("It takes a recording with stacks."), whatIf, document);
-    case model::Change::Kind::Free:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Free sooner"),
-            WhatIfCard::tr("A del behind the last use of what the program holds: of all of it (last-use), or "
-                           "of what a line allocates, as train.py:57"),
-            WhatIfCard::tr("It takes a deep step, which tells what is used when: strata record "
-                           "--deep-step 3."),
-            whatIf, document);
-    case model::Change::Kind::ZeroGrad:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Gradients"),
-            WhatIfCard::tr(
-                "Where zero_grad() lets go of them: right behind the step of the optimizer, so that "
-                "the next forward does without them (after-step), before that forward, or before "
-                "the backward behind it"),
-            WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
-            whatIf, document);
-    case model::Change::Kind::Accumulate:
-        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),
-            WhatIfCard::tr("So many forwards and backwards, each of the batch, for a step of the optimizer"),
-            WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
-            whatIf, document);
     }
     return nullptr;
 }
@@ -252,8 +175,8 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
 std::vector<WhatIfCard*> makeWhatIfCards(WhatIf& whatIf, Document& document)
 {
     std::vector<WhatIfCard*> cards;
-    for (const model::ChangeKind& kind : model::changeKinds())
-        if (WhatIfCard* card = makeCardOf(kind, whatIf, document))
+    for (const model::ChangeKind* kind : model::changeKinds())
+        if (WhatIfCard* card = makeCardOf(*kind, whatIf, document))
             cards.push_back(card);
     cards.push_back(new WhatIfSettingsCard(whatIf, document));
     cards.push_back(new WhatIfRecordingsCard(whatIf, document));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_choice_card.h"
 
+#include "model/whatif/ask/change_kind.h"
 #include "model/whatif/plan/alternatives.h"
 #include "views/style/texts.h"
 
@@ -16,19 +17,17 @@
 
 namespace strata::views {
 
-WhatIfChoiceCard::WhatIfChoiceCard(const model::ChangeKind& kind, const QString& title, const QString& about,
-    const QString& why, WhatIf& whatIf, Document& document)
-    : WhatIfCard(whatIf, document, title, about)
+WhatIfChoiceCard::WhatIfChoiceCard(const model::ChangeKind& kind, WhatIf& whatIf, Document& document)
+    : WhatIfCard(whatIf, document, text::said(kind.card.title), text::said(kind.card.about))
     , m_kind(kind)
-    , m_why(why)
     , m_value(new QComboBox)
 {
     m_value->setEditable(true);
     m_value->setInsertPolicy(QComboBox::NoInsert);
     m_value->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_value->setMinimumContentsLength(10);
-    m_value->setAccessibleName(title);
-    m_value->setToolTip(about);
+    m_value->setAccessibleName(onSwitch().text());
+    m_value->setToolTip(onSwitch().toolTip());
     inside().addWidget(m_value);
     connect(m_value, &QComboBox::activated, this, [this] {
         showChange();
@@ -45,7 +44,7 @@ model::Result<std::vector<model::Change>> WhatIfChoiceCard::changes() const
 {
     std::vector<model::Change> changes;
     QStringList values{ m_value->currentText().trimmed() };
-    if (namesModules()) // of which a plan has several
+    if (m_kind.card.takesSeveral) // as a plan has
         values = values.front().split(QLatin1Char(' '), Qt::SkipEmptyParts);
     if (values.isEmpty())
         values << QString();
@@ -58,16 +57,11 @@ model::Result<std::vector<model::Change>> WhatIfChoiceCard::changes() const
     return changes;
 }
 
-bool WhatIfChoiceCard::namesModules() const
-{
-    return m_kind.kind == model::Change::Kind::Checkpoint || m_kind.kind == model::Change::Kind::Offload;
-}
-
 void WhatIfChoiceCard::showChange()
 {
     const auto asked = changes();
     if (m_value->count() == 0)
-        setNote(m_why);
+        setNote(text::said(m_kind.card.needs));
     else
         setNote(asked || m_value->currentText().isEmpty() ? QString() : text::said(asked.error().hint.said));
 }
@@ -84,7 +78,7 @@ void WhatIfChoiceCard::show(const model::Scenario& scenario)
 {
     QStringList values;
     for (const model::Change& change : scenario.changes)
-        if (change.kind == m_kind.kind)
+        if (change.kind == &m_kind)
             values << text::utf8(change.value);
     setOn(!values.isEmpty());
     if (!isOn())
@@ -101,7 +95,7 @@ void WhatIfChoiceCard::refresh()
     const model::DeviceTrace* const trace
         = device && whatIf().ready() == WhatIf::Ready::All ? device->trace : nullptr;
     if (std::exchange(m_of, trace) != trace)
-        m_worthTrying = trace ? model::valuesWorthTrying(m_kind.kind, *trace) : std::vector<std::string>();
+        m_worthTrying = trace ? model::valuesWorthTrying(m_kind, *trace) : std::vector<std::string>();
     const std::vector<std::string>& values = m_worthTrying;
     bool same = static_cast<std::size_t>(m_value->count()) == values.size();
     for (std::size_t i = 0; same && i < values.size(); ++i)

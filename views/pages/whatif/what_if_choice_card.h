@@ -12,8 +12,7 @@ namespace strata::views {
 class WhatIfChoiceCard final : public WhatIfCard {
     Q_OBJECT
 public:
-    WhatIfChoiceCard(const model::ChangeKind& kind, const QString& title, const QString& about,
-        const QString& why, WhatIf& whatIf, Document& document);
+    WhatIfChoiceCard(const model::ChangeKind& kind, WhatIf& whatIf, Document& document);
 
     void addTo(model::Scenario& scenario) const override;
     void show(const model::Scenario& scenario) override;
@@ -23,11 +22,9 @@ public:
 
 private:
     [[nodiscard]] model::Result<std::vector<model::Change>> changes() const;
-    [[nodiscard]] bool namesModules() const;
     void showChange();
 
     const model::ChangeKind& m_kind;
-    QString m_why; // there is nothing to propose
     QComboBox* m_value;
     const void* m_of = nullptr; // the trace that m_worthTrying is of
     std::vector<std::string> m_worthTrying;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_confirm_panel.h"
+#include "model/whatif/ask/change_kind.h"
 
-#include "model/whatif/answer/python_changes.h"
-#include "model/whatif/kinds/calls_again.h"
+#include "model/whatif/calls/calls_again.h"
+#include "model/whatif/calls/python_changes.h"
 #include "model/wire/info.h"
 #include "views/models/programs/dry_run_job.h"
 #include "views/pages/whatif/what_if_texts.h"
@@ -61,14 +62,14 @@ void addField(QGridLayout& grid, const QString& name, QLineEdit& edit)
 bool isOfAnotherBatch(const WhatIfQuestion& question)
 {
     const auto items = question.recordings.front().items;
-    return changesKind(question.scenario, model::Change::Kind::Batch)
+    return model::anyDoes(question.scenario.changes, model::Does::Batch)
         && (!items || model::batchAfter(question.scenario.changes, *items).value_or(0) != *items);
 }
 
 bool isOfAnotherLength(const WhatIfQuestion& question)
 {
     const auto length = question.recordings.front().length;
-    return changesKind(question.scenario, model::Change::Kind::Sequence)
+    return model::anyDoes(question.scenario.changes, model::Does::Sequence)
         && (!length || model::sequenceAfter(question.scenario.changes, *length).value_or(0) != *length);
 }
 
@@ -218,12 +219,11 @@ QString WhatIfConfirmPanel::whyNot() const
     const model::Scenario& scenario = question->scenario;
     if (scenario.changesNothing())
         return tr("Nothing changes: change something at the left.");
-    if (const auto spread = std::ranges::find_if(scenario.changes, &model::Change::spreads);
-        spread != scenario.changes.end())
+    if (const model::Change* const spread = model::firstThatDoes(scenario.changes, model::Does::Spreads))
         return tr("%1 is not confirmed: a program is not run as one of many ranks.")
             .arg(text::utf8(spread->text));
-    if (const auto own = std::ranges::find_if(scenario.changes, &model::Change::isWrittenByHand);
-        own != scenario.changes.end())
+    if (const model::Change* const own
+        = model::firstOf(scenario.changes, &model::ChangeKind::isWrittenByHand))
         return tr("Nobody but you can write %1 into the program: edit it, and record it again.")
             .arg(text::utf8(own->text));
     const model::DeviceTrace& trace = *m_whatIf.device()->trace;
@@ -242,8 +242,9 @@ QString WhatIfConfirmPanel::whyNot() const
                 .arg(text::utf8(model::changeOfPython(trace, scenario)->text));
     }
     if (way() == Program) {
-        const auto alone = std::ranges::find_if(scenario.changes, &model::Change::isToldByCallsAlone);
-        return alone == scenario.changes.end()
+        const model::Change* const alone
+            = model::firstOf(scenario.changes, &model::ChangeKind::isToldByCallsAlone);
+        return alone == nullptr
             ? QString()
             : tr("Nobody can write %1 into a program from outside: confirm it by recorded calls.")
                   .arg(text::utf8(alone->text));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_confirmed_card.h"
 
+#include "model/whatif/ask/change_kind.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 
@@ -12,21 +13,20 @@
 
 namespace strata::views {
 
-WhatIfConfirmedCard::WhatIfConfirmedCard(
-    const QString& title, const QString& about, const Choices& choices, WhatIf& whatIf, Document& document)
-    : WhatIfCard(whatIf, document, title, about)
+WhatIfConfirmedCard::WhatIfConfirmedCard(const model::ChangeKind& kind, WhatIf& whatIf, Document& document)
+    : WhatIfCard(whatIf, document, text::said(kind.card.title), text::said(kind.card.about))
     , m_choice(new QComboBox)
 {
-    for (const auto& [text, change] : choices)
-        m_choice->addItem(text, change);
+    for (const model::ChangeCard::Choice& choice : kind.card.choices)
+        m_choice->addItem(text::said(model::Sentence(choice.words, { model::argument(choice.number) })),
+            text::utf8(choice.change));
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_choice->setAccessibleName(title);
+    m_choice->setAccessibleName(onSwitch().text());
     inside().addWidget(m_choice);
     auto* confirm = linkButton(tr("Confirm it…"));
     confirm->setProperty("atEdge", true);
     inside().addWidget(confirm, 0, Qt::AlignLeft);
-    const auto change = model::Change::parse(choices.front().second.toStdString());
-    setNote(change && change->isToldByCallsAlone()
+    setNote(kind.isToldByCallsAlone()
             ? tr("No estimate tells this: only a confirmation by recorded calls can.")
             : tr(
                 "No estimate tells this: only a confirmation can, by the program or by its recorded calls."));

@@ -3,9 +3,6 @@
 
 #include "views/pages/whatif/what_if_card.h"
 
-#include <utility>
-#include <vector>
-
 class QComboBox;
 
 namespace strata::views {
@@ -15,10 +12,7 @@ namespace strata::views {
 class WhatIfConfirmedCard final : public WhatIfCard {
     Q_OBJECT
 public:
-    using Choices = std::vector<std::pair<QString, QString>>; ///< what people read, and the change
-
-    WhatIfConfirmedCard(const QString& title, const QString& about, const Choices& choices, WhatIf& whatIf,
-        Document& document);
+    WhatIfConfirmedCard(const model::ChangeKind& kind, WhatIf& whatIf, Document& document);
 
     void addTo(model::Scenario& scenario) const override;
     void show(const model::Scenario& scenario) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_page.h"
+#include "model/whatif/ask/change_kind.h"
 
 #include "model/whatif/answer/predicted_bounds.h"
 #include "views/models/whatif/what_if_curves.h"
@@ -257,13 +258,13 @@ void WhatIfPage::refreshCards()
 void WhatIfPage::collect()
 {
     const auto isTold = [](const model::Scenario& asked) { // by an estimate
-        return std::ranges::none_of(asked.changes, &model::Change::isToldByRunningAlone);
+        return model::firstOf(asked.changes, &model::ChangeKind::isToldByRunningAlone) == nullptr;
     };
     model::Scenario scenario;
     for (const WhatIfCard* card : m_cards)
         card->addTo(scenario);
     const auto takesCalls = [](const model::Scenario& asked) {
-        return std::ranges::any_of(asked.changes, &model::Change::isToldByCallsAlone);
+        return model::firstOf(asked.changes, &model::ChangeKind::isToldByCallsAlone) != nullptr;
     };
     const bool goesToConfirm = isTold(m_whatIf.scenario()) && !isTold(scenario);
     const bool goesToCalls = !takesCalls(m_whatIf.scenario()) && takesCalls(scenario);

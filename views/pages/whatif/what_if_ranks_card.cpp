@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_ranks_card.h"
 
-#include "model/whatif/kinds/sharding.h"
+#include "model/whatif/kinds/ranks/sharding.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
@@ -142,23 +142,19 @@ void WhatIfRanksCard::addTo(model::Scenario& scenario) const
 
 void WhatIfRanksCard::show(const model::Scenario& scenario)
 {
-    const auto asked = std::ranges::find_if(scenario.changes, &model::Change::spreads);
-    setOn(asked != scenario.changes.end());
+    const model::Change* const asked = model::firstThatDoes(scenario.changes, model::Does::Spreads);
+    setOn(asked != nullptr);
     if (!isOn())
         return;
     m_text = asked->text;
-    const auto sharding = asked->sharding();
-    if (!sharding)
-        return;
+    const auto& sharding = asked->as<model::Sharding>();
     const QSignalBlocker ranks(m_ranks), views(m_views), bucket(m_bucket);
     m_kind->setCurrentIndex(m_kind->findData(text::utf8(asked->text).section(QLatin1Char('='), 0, 0)));
-    m_ranks->setValue(static_cast<int>(std::min<std::int64_t>(sharding->ranks, kMostRanks)));
-    m_views->setChecked(sharding->gradientsAreViews);
-    m_bucket->setValue(static_cast<int>(sharding->bucketBytes.value_or(0) / kMiB));
-    m_reshards->setCurrentIndex(!sharding->reshardsAfterForward ? 0
-            : *sharding->reshardsAfterForward                   ? 1
-                                                                : 2);
-    m_modules->setText(text::utf8(sharding->modules));
+    m_ranks->setValue(static_cast<int>(std::min<std::int64_t>(sharding.ranks, kMostRanks)));
+    m_views->setChecked(sharding.gradientsAreViews);
+    m_bucket->setValue(static_cast<int>(sharding.bucketBytes.value_or(0) / kMiB));
+    m_reshards->setCurrentIndex(!sharding.reshardsAfterForward ? 0 : *sharding.reshardsAfterForward ? 1 : 2);
+    m_modules->setText(text::utf8(sharding.modules));
     setNote({});
     showKind();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/whatif/what_if_size_card.h"
 
+#include "model/whatif/ask/change_kind.h"
+#include "model/whatif/kinds/sizes.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -160,9 +162,10 @@ void WhatIfSizeCard::showAsked()
     m_number->setMinimum(m_asked > 0 ? 1 : 0); // nobody asks for none
     m_number->setValue(static_cast<int>(std::min<std::int64_t>(m_asked, kMost)));
     std::int64_t asked = m_asked, of = recorded.value_or(0);
-    if (const auto change = model::Change::parse(m_text); of == 0 && change && change->relative) {
-        asked = change->numerator; // so many times what nobody knows
-        of = change->denominator;
+    if (const auto change = model::Change::parse(m_text);
+        of == 0 && change && change->as<model::SizeAsked>().isRelative) {
+        asked = change->as<model::SizeAsked>().numerator; // so many times what nobody knows
+        of = change->as<model::SizeAsked>().denominator;
     }
     const bool isFactor = asked > 0 && of > 0;
     if (isFactor)
@@ -181,7 +184,7 @@ void WhatIfSizeCard::addTo(model::Scenario& scenario) const
 void WhatIfSizeCard::show(const model::Scenario& scenario)
 {
     const auto last
-        = std::ranges::find(scenario.changes | std::views::reverse, m_kind.kind, &model::Change::kind);
+        = std::ranges::find(scenario.changes | std::views::reverse, &m_kind, &model::Change::kind);
     setOn(last != scenario.changes.rend());
     if (!isOn())
         return;
@@ -193,8 +196,9 @@ void WhatIfSizeCard::show(const model::Scenario& scenario)
 /// 0: so many times what nobody knows yet.
 void WhatIfSizeCard::takeNumber(const model::Change& change)
 {
-    const std::int64_t of = change.relative ? recordedNumber().value_or(0) : 1;
-    m_asked = change.numerator * of / change.denominator;
+    const auto& size = change.as<model::SizeAsked>();
+    const std::int64_t of = size.isRelative ? recordedNumber().value_or(0) : 1;
+    m_asked = size.numerator * of / size.denominator;
 }
 
 bool WhatIfSizeCard::canTakeRecorded() const

@@ -168,7 +168,7 @@ QString refusalText(const WhatIfAnswer& answer)
         text::strong(WhatIfText::tr("No answer:")), text::said(error.what).toHtmlEscaped());
     const model::Lacks lacks = error.hint.lacks;
     if ((lacks == model::Lacks::Confirmation || lacks == model::Lacks::Calls)
-        && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
+        && model::anyDoes(question.scenario.changes, model::Does::Spreads))
         return what + QLatin1Char(' ')
             + WhatIfText::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
     return what + QLatin1Char(' ') + whatIfHint(error);

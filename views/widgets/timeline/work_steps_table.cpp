@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_steps_table.h"
 
-#include "model/analysis/work/waits/step_times.h"
+#include "model/analysis/work/waits/step_fields.h"
+#include "model/base/field_value.h"
 #include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 
@@ -91,29 +92,15 @@ private:
     }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        const model::ProfilerStep& step = at(row);
-        switch (column) {
-        case At:
-            return step.time.beginNs;
-        case Takes:
-            return step.time.ns();
-        case ToMedian:
-            return model::aboveMedianNs(step, m_times);
-        case Busy:
-            return step.deviceBusyNs;
-        case Loading:
-            return step.loadingNs;
-        case Compiling:
-            return step.compileNs;
-        case Tail:
-            return step.tailNs;
-        default:
-            return std::nullopt;
-        }
+        return column == Name ? std::nullopt : value(row, column).figure;
     }
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override
     {
-        return column == Name ? std::string(at(row).name) : std::string();
+        return value(row, column).text;
+    }
+    [[nodiscard]] model::FieldValue value(std::uint32_t row, int column) const
+    {
+        return model::fieldValue(sortName(column).toStdString(), at(row), m_times);
     }
 
     model::StepTimes m_times;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_tables_source.h"
 
-#include "model/analysis/work/costs/operator_inputs.h"
+#include "model/analysis/work/work_table_fields.h"
+#include "model/base/field_value.h"
 #include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
@@ -145,24 +146,22 @@ private:
     std::vector<model::WaitCause> m_rows;
 };
 
-/// How a figure of a table reads.
-enum class Reads : std::uint8_t { Time, Count, Bytes, ByteRate, Percent, Text };
+/// How a field reads in a cell.
+enum class Reads : std::uint8_t { Time, Count, Bytes, ByteRate, Percent, Share, Text };
 
-/// Of figures and texts, the name among them: all others.
+struct FieldColumn {
+    PlainTable::Column column; ///< its name is the key of a field
+    Reads reads = Reads::Time;
+};
+
+/// The fields of sums, as `strata timeline --json` prints them: all tables but that of idle time.
 template <class Sums> class SumsTable final : public WorkTable {
 public:
-    using WorkTable::Column;
-    struct Figure {
-        Column column;
-        Reads reads;
-        std::function<std::optional<std::int64_t>(const Sums&)> of; ///< nothing: it cannot be told
-        std::function<std::string(const Sums&)> text = {}; ///< of Reads::Text alone
-    };
-    SumsTable(
-        std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows, std::vector<Figure> figures)
-        : WorkTable(columnsOf(figures), std::move(all))
+    SumsTable(std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows,
+        const std::vector<FieldColumn>& columns)
+        : WorkTable(plainColumns(columns), std::move(all))
         , m_rows(rows)
-        , m_shown(std::move(figures))
+        , m_columns(columns)
     {
     }
     [[nodiscard]] std::uint32_t rowCount() const override
@@ -171,27 +170,27 @@ public:
     }
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override
     {
-        const Figure& shown = m_shown[static_cast<std::size_t>(column)];
-        if (shown.reads == Reads::Text)
-            if (const std::string told = shown.text(m_rows[row]); !told.empty())
-                return { text::shortened(told, 400), {} };
-        const auto value = figure(row, column);
-        if (!value)
+        const model::FieldValue held = value(row, column);
+        if (held.text.empty() && !held.figure)
             return noteCell(QStringLiteral("–"));
-        switch (shown.reads) {
-        case Reads::Time:
-            return timeCell(*value);
-        case Reads::Bytes:
-            return bytesCell(*value);
-        case Reads::ByteRate:
-            return { text::byteRate(static_cast<double>(*value)), {} };
-        case Reads::Percent:
-            return { QStringLiteral("%1 %").arg(*value), {} };
-        case Reads::Count:
+        switch (reads(column)) {
         case Reads::Text:
+            return { text::shortened(held.text, 400), {} };
+        case Reads::Share:
+            return { QStringLiteral("%1 %").arg(100 * std::strtod(held.text.c_str(), nullptr), 0, 'f', 1),
+                {} };
+        case Reads::Time:
+            return timeCell(*held.figure);
+        case Reads::Bytes:
+            return bytesCell(*held.figure);
+        case Reads::ByteRate:
+            return { text::byteRate(static_cast<double>(*held.figure)), {} };
+        case Reads::Percent:
+            return { QStringLiteral("%1 %").arg(*held.figure), {} };
+        case Reads::Count:
             break;
         }
-        return { text::count(*value), {} };
+        return { text::count(*held.figure), {} };
     }
     [[nodiscard]] std::optional<model::StringId> nameOf(std::uint32_t row) const override
     {
@@ -199,199 +198,154 @@ public:
     }
 
 private:
-    static std::vector<Column> columnsOf(const std::vector<Figure>& figures)
+    static std::vector<Column> plainColumns(const std::vector<FieldColumn>& columns)
     {
-        std::vector<Column> columns;
-        for (const Figure& each : figures)
-            columns.push_back(each.column);
-        return columns;
+        std::vector<Column> plain;
+        for (const FieldColumn& each : columns)
+            plain.push_back(each.column);
+        return plain;
+    }
+    [[nodiscard]] Reads reads(int column) const { return m_columns[static_cast<std::size_t>(column)].reads; }
+    [[nodiscard]] model::FieldValue value(std::uint32_t row, int column) const
+    {
+        return model::fieldValue(
+            m_columns[static_cast<std::size_t>(column)].column.name, m_rows[row], figures().lanes->strings());
     }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        const Figure& shown = m_shown[static_cast<std::size_t>(column)];
-        return shown.of ? shown.of(m_rows[row]) : std::nullopt;
+        const bool isFigure = reads(column) != Reads::Text && reads(column) != Reads::Share;
+        return isFigure ? value(row, column).figure : std::nullopt;
     }
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override
     {
-        const Figure& shown = m_shown[static_cast<std::size_t>(column)];
-        return shown.text ? shown.text(m_rows[row]) : std::string();
+        return value(row, column).text;
     }
 
     const std::vector<Sums>& m_rows; // of the figures
-    std::vector<Figure> m_shown;
+    std::vector<FieldColumn> m_columns;
 };
 
-template <class Sums> using Figures = std::vector<typename SumsTable<Sums>::Figure>;
+using Columns = std::vector<FieldColumn>;
 
-using Column = SumsTable<model::CallSums>::Column;
-
-Column column(const QString& title, const QString& tip, const QString& sample, const char* name)
+FieldColumn time(const QString& title, const QString& tip, const char* key)
 {
-    return { { title, tip, sample, true }, name };
+    return { { { title, tip, kTime, true }, key }, Reads::Time };
 }
 
-Column bytesColumn(const QString& title, const QString& tip, const char* name)
+FieldColumn bytes(const QString& title, const QString& tip, const char* key)
 {
-    return { { title, tip, QStringLiteral("1,023"), true, QStringLiteral("MiB") }, name };
+    return { { { title, tip, QStringLiteral("1,023"), true, QStringLiteral("MiB") }, key }, Reads::Bytes };
 }
 
-/// Total and calls, and the mean, of any.
-template <class Sums> typename SumsTable<Sums>::Figure totalOf()
+FieldColumn bandwidth(const QString& tip)
 {
-    return { column(WorkTableTexts::tr("Total"), {}, kTime, "total_ns"), Reads::Time,
-        [](const Sums& row) { return std::optional(row.totalNs); } };
-}
-template <class Sums> typename SumsTable<Sums>::Figure meanOf()
-{
-    return { column(WorkTableTexts::tr("Mean"), {}, kTime, "mean_ns"), Reads::Time,
-        [](const Sums& row) { return std::optional(row.meanNs()); } };
-}
-template <class Sums> typename SumsTable<Sums>::Figure callsOf()
-{
-    return { column(WorkTableTexts::tr("Calls"), {}, kCalls, "calls"), Reads::Count,
-        [](const Sums& row) { return std::optional(row.calls); } };
+    return { { { WorkTableTexts::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), true },
+                 "bytes_per_second" },
+        Reads::ByteRate };
 }
 
-std::optional<std::int64_t> rounded(const std::optional<double>& number)
+FieldColumn words(const QString& title, const QString& tip, const char* sample, const char* key)
 {
-    return number ? std::optional(std::llround(std::clamp(*number, 0.0, 9e18))) : std::nullopt;
-}
-
-/// Of what moves data.
-template <class Sums> typename SumsTable<Sums>::Figure bytesOf(const QString& tip)
-{
-    return { bytesColumn(WorkTableTexts::tr("Bytes"), tip, "bytes"), Reads::Bytes,
-        [](const Sums& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } };
-}
-template <class Sums> typename SumsTable<Sums>::Figure bandwidthOf(const QString& tip)
-{
-    return { column(WorkTableTexts::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), "bytes_per_second"),
-        Reads::ByteRate, [](const Sums& row) { return rounded(row.bytesPerSecond()); } };
+    return { { { title, tip, QString::fromLatin1(sample), true }, key }, Reads::Text };
 }
 
 /// The last of all columns, if nothing stands behind it.
-template <class Sums>
-typename SumsTable<Sums>::Figure nameText(
-    const QString& title, const model::StringTable& strings, bool isLast = true)
+FieldColumn name(const QString& title, bool isLast = true)
 {
-    return { { { title, {}, kName, false, {}, isLast }, "name" }, Reads::Text, {},
-        [&strings](const Sums& row) { return std::string(strings[row.name]); } };
+    return { { { title, {}, kName, false, {}, isLast }, "name" }, Reads::Text };
 }
 
-SumsTable<model::OperatorSums>::Figure shapesOf(const model::StringTable& strings)
+FieldColumn calls()
 {
-    return { { { WorkTableTexts::tr("Shapes"), WorkTableTexts::tr("Of its inputs"),
-                   QStringLiteral("[4096,4096] [4096,4096]"), false, {}, true },
-                 "shapes" },
-        Reads::Text, {}, [&strings](const model::OperatorSums& row) {
-            return row.shapes.valid() ? model::shapesText(strings[row.shapes]) : std::string();
-        } };
+    return { { { WorkTableTexts::tr("Calls"), {}, kCalls, true }, "calls" }, Reads::Count };
 }
 
-Figures<model::OperatorSums> operatorFigures(
-    const QString& what, const model::StringTable& strings, model::OperatorsBy by)
+FieldColumn total()
 {
-    using Row = model::OperatorSums;
-    const auto time = [](const QString& title, const QString& tip, const char* name, std::int64_t Row::*of) {
-        return SumsTable<Row>::Figure{ column(title, tip, kTime, name), Reads::Time,
-            [of](const Row& row) { return std::optional(row.*of); } };
-    };
-    const auto bytes = [](const QString& title, const QString& tip, const char* name,
-                           std::int64_t model::OperatorMemory::*of) {
-        return SumsTable<Row>::Figure{ bytesColumn(title, tip, name), Reads::Bytes,
-            [of](const Row& row) { return row.memory ? std::optional((*row.memory).*of) : std::nullopt; } };
-    };
+    return time(WorkTableTexts::tr("Total"), {}, "total_ns");
+}
+
+FieldColumn mean()
+{
+    return time(WorkTableTexts::tr("Mean"), {}, "mean_ns");
+}
+
+Columns operatorColumns(const QString& what, model::OperatorsBy by)
+{
     const bool areApart = by == model::OperatorsBy::NameAndShapes;
-    Figures<Row> all{ time(WorkTableTexts::tr("Self"),
-                          WorkTableTexts::tr("On its thread, less what it calls"), "self_ns", &Row::selfNs),
-        time(WorkTableTexts::tr("Total"), WorkTableTexts::tr("On its thread, with what it calls"), "total_ns",
-            &Row::totalNs),
-        time(WorkTableTexts::tr("GPU self"), WorkTableTexts::tr("Of what it launched itself"), "gpu_self_ns",
-            &Row::deviceSelfNs),
+    Columns all{ time(WorkTableTexts::tr("Self"), WorkTableTexts::tr("On its thread, less what it calls"),
+                     "self_ns"),
+        time(
+            WorkTableTexts::tr("Total"), WorkTableTexts::tr("On its thread, with what it calls"), "total_ns"),
+        time(WorkTableTexts::tr("GPU self"), WorkTableTexts::tr("Of what it launched itself"), "gpu_self_ns"),
         time(WorkTableTexts::tr("GPU total"), WorkTableTexts::tr("Of what it and what it calls launched"),
-            "gpu_total_ns", &Row::deviceTotalNs),
-        callsOf<Row>(),
+            "gpu_total_ns"),
+        calls(),
         bytes(WorkTableTexts::tr("Bytes self"),
-            WorkTableTexts::tr("Of the GPU: allocated less freed, without what it calls"), "gpu_self_bytes",
-            &model::OperatorMemory::selfBytes),
+            WorkTableTexts::tr("Of the GPU: allocated less freed, without what it calls"), "gpu_self_bytes"),
         bytes(WorkTableTexts::tr("Bytes total"),
-            WorkTableTexts::tr("Of the GPU: allocated less freed, with what it calls"), "gpu_total_bytes",
-            &model::OperatorMemory::totalBytes),
+            WorkTableTexts::tr("Of the GPU: allocated less freed, with what it calls"), "gpu_total_bytes"),
         bytes(WorkTableTexts::tr("Bytes peak"),
-            WorkTableTexts::tr("Of the GPU: the most above its begin, within one call"), "gpu_peak_bytes",
-            &model::OperatorMemory::peakBytes),
-        nameText<Row>(what, strings, !areApart) };
+            WorkTableTexts::tr("Of the GPU: the most above its begin, within one call"), "gpu_peak_bytes"),
+        name(what, !areApart) };
     if (areApart)
-        all.push_back(shapesOf(strings));
+        all.push_back({ { { WorkTableTexts::tr("Shapes"), WorkTableTexts::tr("Of its inputs"),
+                              QStringLiteral("[4096,4096] [4096,4096]"), false, {}, true },
+                            "shapes" },
+            Reads::Text });
     return all;
 }
 
-std::string threeText(const std::array<std::int32_t, 3>& three)
+Columns kernelColumns()
 {
-    return std::to_string(three[0]) + "x" + std::to_string(three[1]) + "x" + std::to_string(three[2]);
+    return { total(), mean(), calls(),
+        { { { WorkTableTexts::tr("Occupancy"),
+                WorkTableTexts::tr("As the profiler estimates it: the mean of its calls"),
+                QStringLiteral("100 %"), true },
+              "occupancy_percent" },
+            Reads::Percent },
+        words(WorkTableTexts::tr("Grid"), WorkTableTexts::tr("Blocks of its commonest launch"), "8888x88x8",
+            "grid"),
+        words(WorkTableTexts::tr("Block"), WorkTableTexts::tr("Threads of a block of its commonest launch"),
+            "8888x88x8", "block"),
+        name(WorkTableTexts::tr("Kernel")) };
 }
 
-Figures<model::KernelSums> kernelFigures()
+Columns copyColumns()
 {
-    using Row = model::KernelSums;
-    const auto launch = [](const QString& title, const QString& tip, const char* name,
-                            std::array<std::int32_t, 3> model::KernelLaunch::*of) {
-        return SumsTable<Row>::Figure{ column(title, tip, QStringLiteral("8888x88x8"), name), Reads::Text, {},
-            [of](const Row& row) { return row.launch ? threeText((*row.launch).*of) : std::string(); } };
-    };
-    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        { column(WorkTableTexts::tr("Occupancy"),
-              WorkTableTexts::tr("As the profiler estimates it: the mean of its calls"),
-              QStringLiteral("100 %"), "occupancy_percent"),
-            Reads::Percent, [](const Row& row) { return rounded(row.occupancyPercent); } },
-        launch(WorkTableTexts::tr("Grid"), WorkTableTexts::tr("Blocks of its commonest launch"), "grid",
-            &model::KernelLaunch::grid),
-        launch(WorkTableTexts::tr("Block"), WorkTableTexts::tr("Threads of a block of its commonest launch"),
-            "block", &model::KernelLaunch::block) };
+    return { total(),
+        bytes(WorkTableTexts::tr("Bytes"), WorkTableTexts::tr("Where all calls tell it"), "bytes"), calls(),
+        bandwidth(WorkTableTexts::tr("Bytes by the time that they took")),
+        time(WorkTableTexts::tr("Under kernels"),
+            WorkTableTexts::tr("While kernels computed on other streams of the GPU"), "under_computation_ns"),
+        words(WorkTableTexts::tr("Host memory"),
+            WorkTableTexts::tr("From pageable memory a copy waits, and is slower"), "pageable",
+            "host_memory"),
+        name(WorkTableTexts::tr("Copy or set")) };
 }
 
-Figures<model::CopySums> copyFigures()
+Columns collectiveColumns()
 {
-    using Row = model::CopySums;
-    return { totalOf<Row>(), bytesOf<Row>(WorkTableTexts::tr("Where all calls tell it")), callsOf<Row>(),
-        bandwidthOf<Row>(WorkTableTexts::tr("Bytes by the time that they took")),
-        { column(WorkTableTexts::tr("Under kernels"),
-              WorkTableTexts::tr("While kernels computed on other streams of the GPU"), kTime,
-              "under_computation_ns"),
-            Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
-        { column(WorkTableTexts::tr("Host memory"),
-              WorkTableTexts::tr("From pageable memory a copy waits, and is slower"),
-              QStringLiteral("pageable"), "host_memory"),
-            Reads::Text, {}, [](const Row& row) { return std::string(model::hostPagesWord(row.host)); } } };
+    return { total(), mean(), calls(),
+        bytes(WorkTableTexts::tr("Bytes"),
+            WorkTableTexts::tr("The larger of what the rank gives and gets, where all calls tell it"),
+            "bytes"),
+        bandwidth(WorkTableTexts::tr("Bytes by the time that they took, waiting for other ranks included")),
+        time(WorkTableTexts::tr("Under kernels"), WorkTableTexts::tr("While kernels computed on the GPU"),
+            "under_computation_ns"),
+        time(WorkTableTexts::tr("Alone"), WorkTableTexts::tr("While no kernel computed on the GPU"),
+            "exposed_ns"),
+        name(WorkTableTexts::tr("Collective")) };
 }
 
-Figures<model::CollectiveSums> collectiveFigures()
+Columns loadingColumns()
 {
-    using Row = model::CollectiveSums;
-    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        bytesOf<Row>(
-            WorkTableTexts::tr("The larger of what the rank gives and gets, where all calls tell it")),
-        bandwidthOf<Row>(
-            WorkTableTexts::tr("Bytes by the time that they took, waiting for other ranks included")),
-        { column(WorkTableTexts::tr("Under kernels"), WorkTableTexts::tr("While kernels computed on the GPU"),
-              kTime, "under_computation_ns"),
-            Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
-        { column(WorkTableTexts::tr("Alone"), WorkTableTexts::tr("While no kernel computed on the GPU"),
-              kTime, "exposed_ns"),
-            Reads::Time, [](const Row& row) { return std::optional(row.exposedNs()); } } };
-}
-
-Figures<model::LoadingSums> loadingFigures()
-{
-    using Row = model::LoadingSums;
-    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
-        { column(WorkTableTexts::tr("Of steps"), WorkTableTexts::tr("Of the time of all steps"),
-              QStringLiteral("88.8 %"), "share_of_steps"),
-            Reads::Text, {}, [](const Row& row) {
-                return row.shareOfSteps
-                    ? QStringLiteral("%1 %").arg(100 * *row.shareOfSteps, 0, 'f', 1).toStdString()
-                    : std::string();
-            } } };
+    return { total(), mean(), calls(),
+        { { { WorkTableTexts::tr("Of steps"), WorkTableTexts::tr("Of the time of all steps"),
+                QStringLiteral("88.8 %"), true },
+              "share_of_steps" },
+            Reads::Share },
+        name(WorkTableTexts::tr("Wait")) };
 }
 
 } // namespace
@@ -399,34 +353,27 @@ Figures<model::LoadingSums> loadingFigures()
 std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const WorkFigures> figures)
 {
     const model::WorkTables& tables = figures->report.tables;
-    const model::StringTable& strings = figures->lanes->strings();
-    const auto make = [&]<class Sums>(const std::vector<Sums>& rows, Figures<Sums> shown) {
-        return std::make_shared<const SumsTable<Sums>>(figures, rows, std::move(shown));
+    const auto make = [&]<class Sums>(const std::vector<Sums>& rows, const Columns& columns) {
+        return std::make_shared<const SumsTable<Sums>>(figures, rows, columns);
     };
-    const auto named
-        = [&]<class Sums>(const std::vector<Sums>& rows, Figures<Sums> shown, const QString& title) {
-              shown.push_back(nameText<Sums>(title, strings));
-              return make(rows, std::move(shown));
-          };
-    using Call = model::CallSums;
     switch (kind) {
     case Kind::Waits:
         return std::make_shared<const WaitsTable>(std::move(figures));
     case Kind::Operators:
-        return make(tables.operators, operatorFigures(WorkTableTexts::tr("Operator"), strings, figures->by));
+        return make(tables.operators, operatorColumns(WorkTableTexts::tr("Operator"), figures->by));
     case Kind::Annotations:
-        return make(tables.annotations,
-            operatorFigures(WorkTableTexts::tr("Annotation"), strings, model::OperatorsBy::Name));
+        return make(
+            tables.annotations, operatorColumns(WorkTableTexts::tr("Annotation"), model::OperatorsBy::Name));
     case Kind::Kernels:
-        return named(tables.kernels, kernelFigures(), WorkTableTexts::tr("Kernel"));
+        return make(tables.kernels, kernelColumns());
     case Kind::Calls:
     case Kind::Synchronisations:
-        return named(kind == Kind::Calls ? tables.calls : tables.synchronisations,
-            { totalOf<Call>(), meanOf<Call>(), callsOf<Call>() }, WorkTableTexts::tr("Call"));
+        return make(kind == Kind::Calls ? tables.calls : tables.synchronisations,
+            { total(), mean(), calls(), name(WorkTableTexts::tr("Call")) });
     case Kind::Collectives:
-        return named(tables.collectives, collectiveFigures(), WorkTableTexts::tr("Collective"));
+        return make(tables.collectives, collectiveColumns());
     case Kind::Loading:
-        return named(tables.loading, loadingFigures(), WorkTableTexts::tr("Wait"));
+        return make(tables.loading, loadingColumns());
     case Kind::Steps:
         return makeWorkStepsTable(std::move(figures));
     case Kind::Roofline:
@@ -434,7 +381,7 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     case Kind::Copies:
         break;
     }
-    return named(tables.copies, copyFigures(), WorkTableTexts::tr("Copy or set"));
+    return make(tables.copies, copyColumns());
 }
 
 } // namespace strata::views

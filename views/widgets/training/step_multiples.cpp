@@ -180,7 +180,7 @@ void StepMultiples::paintCell(
     QPainter& painter, const Measures& of, std::size_t row, const YMapping& y, bool vector)
 {
     const QRect cell = cellOf(of, row);
-    const StepFigures::Row& figures = m_figures->rows[row];
+    const model::StepMemory& figures = m_figures->rows[row];
     const QRect plot = of.plot.translated(cell.topLeft());
     const StepLook look{ m_palette, sized(font(), kAxisPx), devicePixelRatioF(),
         static_cast<double>(of.samples) / std::max(plot.width(), 1) };
@@ -287,7 +287,7 @@ void StepMultiples::resizeEvent(QResizeEvent* event)
 
 QStringList StepMultiples::describe(std::size_t row) const
 {
-    const StepFigures::Row& of = m_figures->rows[row];
+    const model::StepMemory& of = m_figures->rows[row];
     QStringList lines{ tr("Step %1: %2").arg(text::count(of.step->number), text::stepKind(*of.step)),
         tr("peak %1 at event %2").arg(text::bytes(of.peak.max), text::count(of.peak.maxEvent)) };
     if (of.reservedBytes)

@@ -44,27 +44,12 @@ StepsTable::StepsTable(std::shared_ptr<const StepFigures> figures)
 
 std::optional<std::int64_t> StepsTable::figure(std::uint32_t number, int column) const
 {
-    const StepFigures::Row& row = m_figures->rows[number];
-    switch (column) {
-    case Step:
-        return row.step->number;
-    case MicroSteps:
-        return row.step->microSteps;
-    case First:
-        return row.step->first;
-    case Last:
-        return row.step->last;
-    case Peak:
-        return row.peak.max;
-    case PeakEvent:
-        return row.peak.maxEvent;
-    case End:
-        return row.requestedBytesEnd;
-    case Reserved:
-        return row.reservedBytes;
-    default:
-        return std::nullopt;
-    }
+    return value(number, column).figure;
+}
+
+model::FieldValue StepsTable::value(std::uint32_t number, int column) const
+{
+    return model::fieldValue(sortName(column).toStdString(), m_figures->rows[number]);
 }
 
 TableSource::Key StepsTable::sortKey(int column) const
@@ -92,9 +77,7 @@ void StepsTable::appendCsv(std::string& to, std::uint32_t row) const
 
 std::string StepsTable::text(std::uint32_t row, int column) const
 {
-    if (column != Kind)
-        return {};
-    return std::string(model::stepKindWord(m_figures->rows[row].step->kind));
+    return value(row, column).text;
 }
 
 TableCell StepsTable::cell(std::uint32_t row, int column) const

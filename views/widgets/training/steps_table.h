@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/field_value.h"
 #include "views/models/document/step_figures.h"
 #include "views/models/tables/plain_table.h"
 
@@ -27,6 +28,7 @@ public:
 private:
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+    [[nodiscard]] model::FieldValue value(std::uint32_t row, int column) const;
 
     std::shared_ptr<const StepFigures> m_figures;
 };

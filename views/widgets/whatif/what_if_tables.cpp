@@ -18,11 +18,6 @@ const QString kSignedSample = QStringLiteral("-1,023");
 const QString kWhatIfUnit = QStringLiteral("MiB");
 const QString kNoFigure = QStringLiteral("–");
 
-std::string wordOf(model::Fit fit)
-{
-    return fit == model::Fit::Yes ? "yes" : fit == model::Fit::Tight ? "tight" : "no";
-}
-
 /// With a minus as wide as the figures.
 TableCell signedCell(std::int64_t bytes)
 {
@@ -198,12 +193,11 @@ FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
               QStringLiteral("does not fit"), false },
             "fits" },
     })
-    , m_fits(model::cardFits(neededBytes))
-    , m_atLeast(atLeast)
+    , m_fits(model::cardFits(neededBytes, atLeast))
 {
     std::ranges::stable_sort(m_fits, {}, [](const model::CardFit& of) {
-        return std::pair(
-            of.fit != model::Fit::Yes, of.fit == model::Fit::Yes ? of.marginBytes : -of.marginBytes);
+        const bool hasRoom = of.fit == model::Fit::Yes || of.fit == model::Fit::Unknown;
+        return std::pair(!hasRoom, hasRoom ? of.marginBytes : -of.marginBytes);
     });
 }
 
@@ -219,7 +213,7 @@ std::string FittingCardsTable::text(std::uint32_t row, int column) const
 {
     if (column == Card)
         return m_fits[row].card->name;
-    return m_atLeast && m_fits[row].fit != model::Fit::No ? "unknown" : wordOf(m_fits[row].fit);
+    return std::string(model::fitWord(m_fits[row].fit));
 }
 
 TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
@@ -227,12 +221,11 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
     const model::CardFit& of = m_fits[row];
     if (column == Card)
         return { text::utf8(of.card->name), text::utf8(of.card->product) };
-    if (column == Fits && m_atLeast && of.fit != model::Fit::No)
-        return noteCell(tr("not known"));
     if (column == Fits)
         return noteCell(of.fit == model::Fit::Yes ? tr("fits")
                 : of.fit == model::Fit::Tight     ? tr("tight")
-                                                  : tr("does not fit"));
+                : of.fit == model::Fit::No        ? tr("does not fit")
+                                                  : tr("not known"));
     return signedCell(*figure(row, column));
 }
 

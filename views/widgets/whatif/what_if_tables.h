@@ -79,7 +79,6 @@ private:
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
 
     std::vector<model::CardFit> m_fits;
-    bool m_atLeast = false;
 };
 
 /// What became of blocks, and why: a row is one of Prediction::uses.

@@ -15,7 +15,9 @@ std::vector<RuleShare> ruleShares(const DeviceTrace& trace, const Clock& clock, 
     std::ranges::copy_if(active, std::back_inserter(decided),
         [&](BlockId block) { return categories.of(block).rule == CategoryRule::User; });
     std::ranges::sort(decided, {}, [&](BlockId block) { return blocks.birth(block); });
-    std::vector<RuleShare> shares(rules.rules().size());
+    std::vector<RuleShare> shares;
+    for (const CategoryRules::Rule& rule : rules.rules())
+        shares.push_back({ .category = rule.category });
     if (decided.empty())
         return shares;
     RuleMatcher matcher(trace, clock, rules);

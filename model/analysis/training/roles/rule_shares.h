@@ -13,6 +13,7 @@ namespace strata::model {
 struct RuleShare {
     std::int64_t blocks = 0;
     std::int64_t bytes = 0; ///< requested
+    Category category = Category::Unknown; ///< that it gives them
 
     friend bool operator==(const RuleShare&, const RuleShare&) = default;
 };

@@ -2,6 +2,7 @@
 #include "model/analysis/training/steps/spikes.h"
 
 #include "model/base/wrap.h"
+#include "model/trace/frames.h"
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -177,6 +178,12 @@ private:
 };
 
 } // namespace
+
+std::string lineOf(const Recording& recording, const Spike& spike)
+{
+    const FrameId frame = userFrame(recording, spike.site);
+    return frame.valid() ? frameLabel(recording, frame) : std::string(kNoStackLabel);
+}
 
 std::vector<Spike> findSpikes(
     const DeviceTrace& trace, const TrainingSteps& steps, const Progress& progress, std::size_t most)

@@ -6,6 +6,7 @@
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace strata::model {
@@ -23,6 +24,9 @@ struct Spike {
 
     friend bool operator==(const Spike&, const Spike&) = default;
 };
+
+/// The line that asked: "train.py:57"; kNoStackLabel.
+[[nodiscard]] std::string lineOf(const Recording& recording, const Spike& spike);
 
 /// Sites whose blocks at the peak live no longer than a step, or a twentieth of the trace where steps are not
 /// known, ranked by what the peak would be without them: exactly, by taking every block of the site out of

@@ -231,6 +231,12 @@ std::optional<bool> Roofline::isComputeBound(const RooflineRow& row) const
     return ridge > 0 ? std::optional(row.intensity() >= ridge) : std::nullopt;
 }
 
+std::string_view Roofline::boundWord(const RooflineRow& row) const
+{
+    const auto isCompute = isComputeBound(row);
+    return !isCompute ? "" : *isCompute ? "compute" : "memory";
+}
+
 std::vector<LaunchedCall> launchedCallsOf(
     const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested, int device)
 {

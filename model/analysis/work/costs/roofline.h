@@ -78,6 +78,7 @@ struct Roofline {
 
     /// Whether computing limits a row, by the ridge of its type; nullopt: it is not known.
     [[nodiscard]] std::optional<bool> isComputeBound(const RooflineRow& row) const;
+    [[nodiscard]] std::string_view boundWord(const RooflineRow& row) const; ///< "compute", "memory"; or ""
 };
 
 /// Of a device, without what is limited elsewhere (Roofline::elsewhereNs). In the order of what they

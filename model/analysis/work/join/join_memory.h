@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,5 +54,13 @@ struct JoinedPeak {
     const Session& memory, const MemoryJoin& join, std::int64_t beginNs, std::int64_t endNs);
 /// When counts from `startNs` on, the trace's first event.
 [[nodiscard]] Sentence sayJoinedPeak(const JoinedPeak& peak, std::int64_t startNs);
+
+/// A snapshot or a session that was put on the clock of a trace.
+struct JoinedMemory {
+    std::string file;
+    std::shared_ptr<const Session> session;
+    MemoryJoin join;
+    std::vector<JoinedPeak> peaks; ///< within what is shown of the trace
+};
 
 } // namespace strata::model

@@ -279,9 +279,9 @@ TEST(CategoryRules, MayBeMoreThanABitSetHolds)
     EXPECT_EQ(t.text({ &rules }), "workspace input unknown");
     const auto shares = ruleShares(t.trace(), Clock(t.trace()), t.categories({ &rules }), rules,
         activeBlocks(t.trace(), t.trace().eventCount() - 1));
-    EXPECT_EQ(shares[0], (RuleShare{ 1, 8 }));
-    EXPECT_EQ(shares[69], (RuleShare{ 1, 8 }));
-    EXPECT_EQ(shares[99], RuleShare{});
+    EXPECT_EQ(shares[0], (RuleShare{ 1, 8, Category::Input }));
+    EXPECT_EQ(shares[69], (RuleShare{ 1, 8, Category::Workspace }));
+    EXPECT_EQ(shares[99], (RuleShare{ 0, 0, Category::Workspace }));
 }
 
 TEST(CategoryRules, CountWhatEachOfThemDecides)
@@ -293,7 +293,9 @@ TEST(CategoryRules, CountWhatEachOfThemDecides)
                                     .value();
     const auto shares = ruleShares(t.trace(), Clock(t.trace()), t.categories({ &rules }), rules,
         activeBlocks(t.trace(), t.trace().eventCount() - 1));
-    EXPECT_EQ(shares, (std::vector<RuleShare>{ { 2, 72 }, { 1, 512 }, {} })); // what was told is not theirs
+    EXPECT_EQ(shares, // what was told is not theirs
+        (std::vector<RuleShare>{
+            { 2, 72, Category::Input }, { 1, 512, Category::Workspace }, { 0, 0, Category::Gradient } }));
 }
 
 TEST(CategoryRules, SayWhatIsWrongWithThem)

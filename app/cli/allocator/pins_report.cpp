@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator/pins_report.h"
+
+#include "app/cli/text.h"
+#include "model/base/units.h"
+
+#include <algorithm>
+
+namespace strata::cli {
+
+Table pinsTable(std::span<const model::Pin> pins, const model::GroupTable& byLine, std::size_t rows)
+{
+    Table table({ { "gives back" }, { "bytes" }, { "age in events" }, { "line", Table::Align::Left } });
+    for (const model::Pin& pin : pins.first(std::min(rows, pins.size())))
+        table.add({ pin.givesBackBytes > 0 ? model::formatBytes(pin.givesBackBytes) : "-",
+            model::formatBytes(pin.bytes), pin.block.isOlder() ? "before" : model::formatCount(pin.ageEvents),
+            printable(byLine.label(byLine.groupOf(pin.block)))
+                + (pin.pending ? " (freed, waits for another stream)" : "") });
+    return table;
+}
+
+Table settingsTable(std::span<const model::SettingTried> tried)
+{
+    Table table({ { "PYTORCH_CUDA_ALLOC_CONF", Table::Align::Left }, { "reserved peak" }, { "saved" },
+        { "segments made" }, { "released" }, { "", Table::Align::Left } });
+    for (const model::SettingTried& setting : tried)
+        table.add({ setting.settings.empty() ? "(the defaults)" : printable(setting.settings),
+            model::formatBytes(setting.reservedBytesPeak),
+            setting.savedBytes < 0 ? "-" + model::formatBytes(-setting.savedBytes)
+                                   : model::formatBytes(setting.savedBytes),
+            model::formatCount(setting.deviceMallocs), model::formatCount(setting.deviceFrees),
+            setting.refusesMore ? "out of memory"
+                : setting.exact ? "exact"
+                                : "estimate" });
+    return table;
+}
+
+} // namespace strata::cli

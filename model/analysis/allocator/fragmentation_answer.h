@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/allocator/fragmentation.h"
+#include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/thrash.h"
+#include "model/base/answer_fields.h"
+#include "model/trace/filter/grouping.h"
+
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// What `strata fragmentation` answers of one device. Points to the trace.
+struct FragmentationAnswer {
+    const DeviceTrace* trace;
+    ReplayReport report;
+    AllocatorMap map;
+    Fragmentation now;
+    std::optional<std::vector<Fragmentation>> over; ///< none: not asked for
+    std::vector<SettingTried> tried;
+    Thrash thrash;
+    GroupTable byLine;
+    std::size_t listed; ///< segments, at most those that are pinned
+};
+
+/// A pin and the lines of its trace, to which it points.
+struct PinIn {
+    const Pin* pin;
+    const GroupTable* byLine;
+};
+[[nodiscard]] inline auto pinsIn(std::span<const Pin> pins, const GroupTable& byLine)
+{
+    return pins | std::views::transform([lines = &byLine](const Pin& pin) { return PinIn{ &pin, lines }; });
+}
+
+template <> struct Fields<PinIn> {
+    static constexpr std::tuple all{
+        field(
+            "block", Unit::None, "number of the block", [](const PinIn& in) { return in.pin->block.value; }),
+        field("line", Unit::None, "line of the program that allocated the block",
+            [](const PinIn& in) -> const std::string& {
+                return in.byLine->label(in.byLine->groupOf(in.pin->block));
+            }),
+        field("bytes", Unit::Bytes, "rounded size", [](const PinIn& in) { return in.pin->bytes; }),
+        field("age_events", Unit::Count, "events since the block was allocated, or since the trace began",
+            [](const PinIn& in) { return in.pin->ageEvents; }),
+        field("gives_back_bytes", Unit::Bytes,
+            "what `empty_cache()` would return more if this block alone were free",
+            [](const PinIn& in) { return in.pin->givesBackBytes; }),
+    };
+};
+
+template <> struct Fields<PinnedSegment> {
+    static constexpr std::tuple all{
+        field("address", Unit::None, "where the segment begins",
+            [](const PinnedSegment& pinned, const FragmentationAnswer& in) {
+                return in.map.segments[pinned.segment].address;
+            }),
+        field("total_size", Unit::Bytes, "size of the segment",
+            [](const PinnedSegment& pinned, const FragmentationAnswer& in) {
+                return in.map.segments[pinned.segment].bytes;
+            }),
+        field("live_bytes", Unit::Bytes, "of live blocks in the segment, rounded", &PinnedSegment::liveBytes),
+        field("free_bytes", Unit::Bytes, "free in the segment", &PinnedSegment::freeBytes),
+        field("pins", Unit::None, "live blocks that keep the segment, the largest first",
+            [](const PinnedSegment& pinned, const FragmentationAnswer& in) {
+                return pinsIn(pinned.pins, in.byLine);
+            }),
+    };
+};
+
+template <> struct Fields<SettingTried> {
+    static constexpr std::tuple all{
+        field("set", Unit::None, "all settings, for `PYTORCH_CUDA_ALLOC_CONF`", &SettingTried::settings),
+        field("reserved_bytes_peak", Unit::Bytes, "peak of reserved memory with these settings",
+            &SettingTried::reservedBytesPeak),
+        field("saved_bytes", Unit::Bytes, "of the recorded peak; negative: these settings reserve more",
+            &SettingTried::savedBytes),
+        field("exact", Unit::None, "whether the figures are exact; else an estimate", &SettingTried::exact),
+        field("reason", Unit::None, "why the figures are not exact; null: they are",
+            [](const SettingTried& tried) { return unlessEmpty(tried.reason); }),
+        field("refuses_more", Unit::None, "whether a request fails that the recording served",
+            &SettingTried::refusesMore),
+        field("device_mallocs", Unit::Count, "calls that take memory from the driver",
+            &SettingTried::deviceMallocs),
+        field("device_frees", Unit::Count, "calls that give memory back to the driver",
+            &SettingTried::deviceFrees),
+    };
+};
+
+template <> struct Fields<Thrash::CauseBytes> {
+    static constexpr std::tuple all{
+        field("cause", Unit::None, "`empty_cache`, `retry` or `garbage_collection`",
+            [](const Thrash::CauseBytes& of) { return causeName(of.cause); }),
+        field("bytes", Unit::Bytes, "given back to the driver", &Thrash::CauseBytes::bytes),
+        field("calls", Unit::Count, "calls of `empty_cache()`, or requests", &Thrash::CauseBytes::calls),
+    };
+};
+
+template <> struct Fields<Thrash> {
+    static constexpr std::tuple all{
+        field("cycled_bytes", Unit::Bytes, "given back to the driver and taken again within a step",
+            &Thrash::cycledBytes),
+        field("given_back_bytes", Unit::Bytes, "given back to the driver", &Thrash::givenBackBytes),
+        field(
+            "device_mallocs", Unit::Count, "calls that take memory from the driver", &Thrash::deviceMallocs),
+        field("device_frees", Unit::Count, "calls that give memory back to the driver", &Thrash::deviceFrees),
+        field("lost_ns", Unit::Nanoseconds,
+            "from releases to the requests that they were for; null: times are not real",
+            [](const Thrash& thrash) {
+                return thrash.timesAreReal ? std::optional(thrash.lostNs) : std::nullopt;
+            }),
+        field("causes", Unit::None, "why memory was given back, most bytes first", &Thrash::causes),
+    };
+};
+
+template <> struct Fields<Fragmentation> {
+    static constexpr std::tuple all{
+        field("event", Unit::Event, "the figures are of the state after this event", &Fragmentation::event),
+        field("exact", Unit::None, "whether every size is known", &Fragmentation::exact),
+        field("reserved_bytes", Unit::Bytes, "of all segments", &Fragmentation::reservedBytes),
+        field("live_bytes", Unit::Bytes, "of blocks in use, as requested", &Fragmentation::liveBytes),
+        field("free_bytes", Unit::Bytes, "free in all segments", &Fragmentation::freeBytes),
+        field("largest_free_bytes", Unit::Bytes, "the largest free block", &Fragmentation::largestFreeBytes),
+        field("external_share", Unit::None, "1 - largest free / all free; null: nothing is free",
+            [](const Fragmentation& of) {
+                const auto share = of.externalShare();
+                return share ? std::optional(decimals(*share, 6)) : std::nullopt;
+            }),
+        field("rounding_bytes", Unit::Bytes, "added to requests by rounding", &Fragmentation::roundingBytes),
+        field("unsplit_bytes", Unit::Bytes, "tails of blocks, too small to be split off",
+            &Fragmentation::unsplitBytes),
+        field("pending_free_bytes", Unit::Bytes, "freed, but another stream may still use it",
+            &Fragmentation::pendingBytes),
+        field("cached_segments_bytes", Unit::Bytes, "of segments without a live block",
+            &Fragmentation::cachedSegmentsBytes),
+    };
+};
+
+template <> struct Fields<FragmentationAnswer> {
+    static constexpr auto all = std::tuple_cat(
+        std::tuple{
+            field("schema", Unit::None, "1", [](const FragmentationAnswer&) { return 1; }),
+            field("device", Unit::None, "number of the device",
+                [](const FragmentationAnswer& answer) { return answer.trace->device(); }),
+        },
+        within(&FragmentationAnswer::now, Fields<Fragmentation>::all),
+        std::tuple{
+            field("segments", Unit::None, "segments with live blocks and free memory, most free first",
+                [](const FragmentationAnswer& answer) {
+                    return std::span(answer.now.pinned).first(answer.listed);
+                }),
+            field("settings", Unit::None, "other settings that were tried, the lowest peak first",
+                &FragmentationAnswer::tried),
+            field("thrash", Unit::None, "memory given back to the driver and taken again",
+                &FragmentationAnswer::thrash),
+            field("over", Unit::None,
+                "the same figures at the peaks of even parts of the trace; only with `--over`",
+                [](const FragmentationAnswer& answer) {
+                    return LeftOutWhereNone<std::span<const Fragmentation>>{ answer.over };
+                }),
+        });
+};
+
+} // namespace strata::model

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/allocator/oom_answer.h"
+
+#include <span>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+std::string lineOf(const Recording& recording, StackId stack)
+{
+    const GroupTable lines(recording, std::span(&stack, 1));
+    return lines.label(lines.groupOfStack(stack));
+}
+
+} // namespace
+
+OomOfDevice::OomOfDevice(const DeviceTrace& of, OomVerdict found)
+    : trace(&of)
+    , verdict(std::move(found))
+    , byLine(of, Grouping::Line)
+    , line(lineOf(of.recording(), verdict.request))
+{
+}
+
+} // namespace strata::model
