@@ -32,7 +32,7 @@ def pytest_addoption(parser):
     measure.addoption("--only", metavar="TEXT", help="cases whose name has it")
     measure.addoption("--held-back", action="store_true", help="with families that nobody tunes against")
     measure.addoption("--keep", metavar="FOLDER", help="leaves recordings there, and takes those that are there already")
-    measure.addoption("--write", metavar="PAGE", help="writes the tables as a page of the manual")
+    measure.addoption("--write", metavar="JSON", help="writes the figures into docs/accuracy.json")
 
 
 def pytest_configure(config):

@@ -23,6 +23,7 @@ OLDER = [2, 6]
 #: The first PyTorch with linear_cross_entropy in chunks.
 CHUNKED_SINCE = [2, 13]
 sys.path[:0] = [PROGRAMS, TOOLS]
+sys.path.append(os.path.join(PROJECT, "tests", "tools"))
 
 
 def jobs():

@@ -17,8 +17,8 @@ import os
 import pytest
 
 from running import CHUNKED_SINCE, LONG, PROGRAMS, dryrun, jobs, version
-from whatif_cases import (CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, SHORT, Case, Question, Recording, changes, figures, percentile, table,
-                          without, words_of)
+from whatif_cases import (CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, SHORT, Case, Question, Recording, changes, error_figures, figures,
+                          percentile, without, words_of)
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -27,7 +27,7 @@ AUTOCAST = ("--option", "autocast")
 ENOUGH = 12  # cases from which on a percentile says something
 MOST_REFUSED = 0.05
 MOST_RESERVED_OFF = 1.5  # of confirmed figures, in percent
-ALONE, HALF, SCALED, COMPOSED = "autocast and pure bf16", "autocast and pure fp16", "autocast fp16, loss scaled", "composed"
+ALONE, HALF, SCALED, COMPOSED = "autocast and pure bf16", "autocast and pure fp16", "autocast fp16, GradScaler", "combined"
 ANOTHER, BY_HAND, CHUNKS = "another kernel", "by hand", "in chunks"
 #: By rows of tables: median and 95th percentile in percent, of requested, and of what hangs on where blocks lie.
 BARS = {COMPOSED: ((0.5, 3), (1, 5)), **{each: ((0.1, 0.5), (0.5, 2)) for each in (ALONE, HALF, SCALED, ANOTHER, BY_HAND, CHUNKS)}}
@@ -148,19 +148,21 @@ def ask(whatif, question, failures):
     return row
 
 
-def report(method, which, rows, cells):
-    """Those that count: the change moves a figure by 1 % or more."""
+def report(method, which, rows, measured):
+    """Those that count: the change moves a figure by 1 % or more. Their figures are added to `measured`."""
     counted = [row for row in rows if row.question.method == method and max(row.null) >= 1]
     if not counted:
         return []
     refused = sum(row.off[0] == 100 for row in counted)
     print(f"  {method} by calls on {CARD}, {which}: {len(counted)} cases, {refused} not confirmed; unchanged to the byte: "
           f"{sum(row.unchanged for row in counted)}", flush=True)
+    found = {"asked": method, "families": which, "cases": [len(counted)] * len(FIGURES), "not_confirmed": refused}
     for index, figure in enumerate(FIGURES):
-        errors, null = [row.off[index] for row in counted], [row.null[index] for row in counted]
-        cells.append([method, which, figure, str(len(counted)), str(refused), f"{percentile(errors, 0.5):.2f}", f"{percentile(errors, 0.95):.2f}",
-                      f"{max(errors):.2f}", str(sum(error == 0 for error in errors)), f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}"])
-        print("    " + " | ".join(cells[-1][2:]), flush=True)
+        of_figure = error_figures([row.off[index] for row in counted], [row.null[index] for row in counted])
+        for key, value in of_figure.items():
+            found.setdefault(key, []).append(value)
+        print(f"    {figure}: " + ", ".join(f"{key} {value}" for key, value in of_figure.items()), flush=True)
+    measured.append(found)
     return counted
 
 
@@ -188,10 +190,10 @@ def chosen(whatif, questions, short):
 
 
 class Calls:
-    """Rows of questions by calls, and cells of the page. A group of programs has a name, families, and how many times the bars it may be off."""
+    """Rows of questions by calls, and their figures. A group of programs has a name, families, and how many times the bars it may be off."""
 
     def __init__(self, whatif, failures, asked):
-        self.whatif, self.failures, self.cells = whatif, failures, []
+        self.whatif, self.failures, self.measured = whatif, failures, []
         whatif.record_for(asked)
         with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             self.rows = [row for row in pool.map(lambda each: ask(whatif, each, failures), asked) if row is not None]
@@ -202,14 +204,11 @@ class Calls:
     def hold(self, groups):
         for method in BARS:
             for which, families, times in groups:
-                check(method, which, report(method, which, self.of(families), self.cells), times, self.failures, ("allocated", "reserved"))
+                check(method, which, report(method, which, self.of(families), self.measured), times, self.failures, ("allocated", "reserved"))
 
-    def write(self, title, *about):
+    def write(self, name):
         if self.whatif.page:
-            self.whatif.write(title, [
-                *about, "Errors are in percent of the truth, over cases where the change moves a figure by 1 % or more; *tail* is the 95th percentile, *no change* what",
-                "predicting the recorded figure scores. What is not confirmed counts as 100 %.", "",
-                *table(["change", "programs", "figure", "cases", "not confirmed", "median", "tail", "worst", "exact", "no change: median", "95th"], self.cells)])
+            self.whatif.write(name, self.measured)
 
 
 def asked_of_types(whatif):
@@ -223,8 +222,8 @@ def test_types(whatif, failures):
     """Autocast, bf16 and fp16, alone and with checkpoints and another batch."""
     calls = Calls(whatif, failures, asked_of_types(whatif))
     for method in BARS:
-        counted = report(method, "tuned", [row for row in calls.rows if row.question.case.family not in HELD_BACK], calls.cells)
-        held = report(method, "held back", calls.of(HELD_BACK), calls.cells)
+        counted = report(method, "tuned", [row for row in calls.rows if row.question.case.family not in HELD_BACK], calls.measured)
+        held = report(method, "held back", calls.of(HELD_BACK), calls.measured)
         check(method, "all", counted + held, 1, failures, ("reserved",))
         check(method, "held back", held if len(held) >= ENOUGH else [], 2, failures, ("reserved",))
     confirmed = [row for row in calls.rows if row.off[0] != 100 and row.question.method != SCALED]
@@ -233,15 +232,7 @@ def test_types(whatif, failures):
         print(f"  confirmed by calls: requested exact in {exact} of {len(confirmed)}; reserved worst {worst:.2f} %", flush=True)
         failures.expect("confirmed", "requested exact on 95 %", exact >= 0.95 * len(confirmed), True)
         failures.expect("confirmed", f"reserved: at most {MOST_RESERVED_OFF} % off", worst <= MOST_RESERVED_OFF, True)
-    calls.write(
-        "How far `strata whatif --confirm` is off without the program",
-        "A recording with a deep step is asked what the program comes to under autocast, in bf16 throughout, and so with checkpoints around a",
-        "class of its modules and with three times the batch, of which a second recording with twice the batch tells what follows it: the calls of that",
-        "step are made again, without the program. Some families are asked about fp16, too; *loss scaled* is the program with a GradScaler besides,",
-        "which nobody asked the calls to make. The truth is the same program changed by hand: real PyTorch, real autograd, its real allocator on",
-        "the simulated device. Programs, and what is held back, are those of",
-        "[how far `strata whatif` is off](whatif-accuracy.md); siamese, which is held back, adds noise to its batch: calls cast what is given to a",
-        "module, the program by hand the batch itself, before.")
+    calls.write("types")
 
 
 class Early:
@@ -323,14 +314,7 @@ def asked_of_attention(whatif):
 def test_attention(whatif, failures):
     calls = Calls(whatif, failures, asked_of_attention(whatif))
     calls.hold((("tuned", ATTENTION, 1), ("held back", ATTENTION_KINDS, 2)))
-    calls.write(
-        "How far `strata whatif --change attention=` is off",
-        "A recording with a deep step is asked what another kernel of attention comes to (*another kernel*: of programs that call",
-        "scaled_dot_product_attention), what that call comes to where the program writes attention by hand (*by hand*), and either with autocast, in",
-        "bf16 throughout, with checkpoints or three times the batch (*composed*): its calls are made again, without the program. The truth is",
-        "the same program written so: real PyTorch, its real kernels' requests, its real allocator on the simulated device. *Tuned* are the families of",
-        "[how far `strata whatif` is off](whatif-accuracy.md) that have attention; *held back* are seven programs that write it each in its own way, made after",
-        "all else (one mistake that they showed was mended: a buffer that a mask alone was made of went, too).")
+    calls.write("attention")
 
 
 ATTENTIVE = ("2", SHORT, "--seed", "1", "--steps", "4", "--optimizer", "adamw")
@@ -422,13 +406,7 @@ def asked_of_logits(whatif):
 def test_logits(chunked, failures):
     calls = Calls(chunked, failures, asked_of_logits(chunked))
     calls.hold((("tuned", LOGITS_TUNED, 1), ("held back", LOGITS_HELD_BACK, 2), ("as in C++", LIBTORCH, 1)))
-    calls.write(
-        "How far `strata whatif --change logits=` is off",
-        "A recording with a deep step is asked what its cross entropy of a linear layer comes to in chunks: its calls are made again, without the",
-        "program, with `torch.nn.functional.linear_cross_entropy` there. The truth is the same program written so: real PyTorch, its real requests, its",
-        "real allocator on the simulated device; *composed* is that with autocast, in bf16 throughout, or with three times the batch. *Tuned* are four programs,",
-        f"*held back* {len(LOGITS_HELD_BACK)} that compute their loss each in its own way, and were not run before all else was made (one mistake that they showed was",
-        "mended: what turned a weight was taken for something that is there before each step), *as in C++* two that make logits as LibTorch's `nn::Linear` does.")
+    calls.write("logits")
 
 
 def rejected_logits(kind, loss):

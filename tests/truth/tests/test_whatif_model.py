@@ -13,8 +13,8 @@ import subprocess
 import pytest
 
 from running import PROGRAMS
-from whatif_cases import (CLASSES, ENOUGH, FAMILIES, FLAT, HELD_BACK, IDENTITY, MANY_ITEMS, MORE_ITEMS, NESTED, PROGRAM, SAME, Bar, Case, Question, Recording,
-                          SHORT, WIDE_PROGRAM, WIDE_SHORT, Suite, changes, checkpointed, figures, items_checkpointed, plain, wide_cases, without)
+from whatif_cases import (CLASSES, ENOUGH, FAMILIES, FLAT, IDENTITY, MANY_ITEMS, NESTED, PROGRAM, SAME, Bar, Case, Question, Recording, SHORT,
+                          WIDE_PROGRAM, WIDE_SHORT, Suite, changes, checkpointed, figures, items_checkpointed, plain, wide_cases, without)
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -24,7 +24,7 @@ REFUSE = ("conv", SHORT)  # families that are asked what is rejected, too
 EXACT, CLOSE = ((0.1, 0.5), (0.5, 1.5)), ((0.1, 2), (0.5, 3))  # bars
 
 # Checkpoints.
-WINDOWS = "checkpointing, modules and phases"
+WINDOWS = "checkpointing, no deep step"
 
 
 def by_path(case, modules):
@@ -49,22 +49,22 @@ def checkpoint_questions(case, whatif):
     deep, flat, classes = Recording(checkpointed(case)), Recording(checkpointed(case), FLAT), CLASSES[case.family]
     for chosen in classes[:1] if whatif.short else classes:
         change = changes(f"checkpoint={chosen}")
-        yield Question(case, "checkpointing, deep step", deep, change, truth(chosen))
-        yield Question(case, "checkpointing and settings, deep step", deep, [*change, "--set", case.settings], truth(chosen, settings=case.settings))
+        yield Question(case, "checkpointing", deep, change, truth(chosen))
+        yield Question(case, "checkpointing and settings", deep, [*change, "--set", case.settings], truth(chosen, settings=case.settings))
         yield Question(case, WINDOWS, flat, by_path(case, chosen), truth(chosen))
-    yield Question(case, "checkpointing and batch, deep step and roles", deep,
+    yield Question(case, "checkpointing and batch", deep,
                    [*changes(f"checkpoint={classes[0]}", "batch=x2"), "--batch-of", str(items_checkpointed(case))], truth(classes[0], 2))
 
 
 def taken_away_questions(case, whatif):
-    autocast = " under autocast" if "autocast" in case.words else ""
-    yield Question(case, f"no checkpoints{autocast}, deep step", Recording(checkpointed(case, blocks=True)), changes("checkpoint=none"),
+    autocast = ", autocast" if "autocast" in case.words else ""
+    yield Question(case, f"no checkpoints{autocast}", Recording(checkpointed(case, blocks=True)), changes("checkpoint=none"),
                    Recording(checkpointed(case), FLAT))
 
 
 # Gradients that go elsewhere.
 PLACES = {"after-step": (), "before-forward": ("--option", "zero_first"), "before-backward": ("--option", "zero_late")}
-IN_BACKWARD = "in_backward=True, deep step and roles"
+IN_BACKWARD = "in_backward=True"
 OPTIMIZERS = {"sgd": "SGD", "momentum": "SGD,momentum=0.9", "adamw": "AdamW,foreach=True", "adamw_fused": "AdamW,fused=True",
               "rmsprop": "RMSprop,momentum=0.9", "adagrad": "Adagrad"}
 
@@ -92,7 +92,7 @@ CHOICES = [
     "RAdam", "RAdam,foreach=False", "Adadelta", "Adamax", "Adamax,foreach=False"]
 EIGHT_BIT = ["AdamW8bit", "AdamW8bit,min_8bit_size=16384", "Adam8bit", "Lion8bit", "SGD8bit,momentum=0.9", "RMSprop8bit", "Adagrad8bit", "AdamW32bit"]
 OTHERS = 4  # optimizers that a case is asked about
-ALL, IN_OPTIMIZER, TO_EIGHT_BIT, FROM_EIGHT_BIT = "all", "peak in the optimizer", "to one of bitsandbytes", "from one of bitsandbytes"
+ALL, IN_OPTIMIZER, TO_EIGHT_BIT, FROM_EIGHT_BIT = "torch.optim", "torch.optim, peak in its step", "to bitsandbytes", "from bitsandbytes"
 
 
 class OptimizerCase(Case):
@@ -160,14 +160,14 @@ def offload_questions(case, whatif):
     activations, optimizer, modules = "offload=activations", "offload=optimizer", f"activations:{CLASSES[case.family][0]}"
     roles = ("roles",) if "sgd" not in case.words else ("replay",)  # SGD has nothing that could lie elsewhere
     both = ("roles",) if "sgd" not in case.words else ("deep",)
-    yield Question(case, "the optimizer, roles", deep, changes(optimizer), truth("optimizer"), evidence=roles)
-    yield Question(case, "the optimizer and settings, roles", deep, [*changes(optimizer), *under], truth("optimizer", settings=case.settings), evidence=roles)
-    yield Question(case, "the optimizer and activations, deep step", deep, changes(activations, optimizer), truth("activations+optimizer"), evidence=both)
-    yield Question(case, "offload, deep step", deep, changes(activations), truth("activations"), evidence=("deep",))
-    yield Question(case, "offload of modules, deep step", deep, changes(f"offload={modules}"), truth(modules), evidence=("deep",))
-    yield Question(case, "offload and settings, deep step", deep, [*changes(activations), *under], truth("activations", settings=case.settings),
+    yield Question(case, "optimizer", deep, changes(optimizer), truth("optimizer"), evidence=roles)
+    yield Question(case, "optimizer and settings", deep, [*changes(optimizer), *under], truth("optimizer", settings=case.settings), evidence=roles)
+    yield Question(case, "optimizer and activations", deep, changes(activations, optimizer), truth("activations+optimizer"), evidence=both)
+    yield Question(case, "activations", deep, changes(activations), truth("activations"), evidence=("deep",))
+    yield Question(case, "activations of some modules", deep, changes(f"offload={modules}"), truth(modules), evidence=("deep",))
+    yield Question(case, "activations and settings", deep, [*changes(activations), *under], truth("activations", settings=case.settings),
                    evidence=("deep",))
-    yield Question(case, "offload and batch, deep step and roles", deep, [*changes("batch=x2", activations), "--batch-of", deep.words[0]],
+    yield Question(case, "activations and batch", deep, [*changes("batch=x2", activations), "--batch-of", deep.words[0]],
                    truth("activations", 2), evidence=("roles",))
     if case.family not in REFUSE:
         return
@@ -179,7 +179,7 @@ def offload_questions(case, whatif):
 
 
 # Lines that allocate are not there, and what is held beyond its last use gets a del.
-LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "remove=SITE", "remove=SITE, PyTorch's snapshot", "remove=SITE, of a leak"
+LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED = "free=last-use", "free=SITE", "remove=SITE", "remove=SITE, PyTorch's snapshot", "remove=SITE, a leak"
 HELD = ("loop", "hooks", "kept", "zero_first")
 #: The function of whatif_lines_program.py, or the text of its line, that allocates.
 SITES = {"debug": "debug", "cache": "self.cache.setdefault(step % 3", "clones": "keep_clone", "average": "average", "scores": "score"}
@@ -234,54 +234,20 @@ def line_questions(case, whatif):
 
 SUITES = [
     Suite("checkpoints", lambda whatif: whatif.cases(), checkpoint_questions,
-          {"checkpointing, deep step": Bar(*CLOSE, points=1 / 3), "checkpointing and settings, deep step": Bar(*CLOSE, points=1 / 3),
-           "checkpointing and batch, deep step and roles": Bar((0.5, 3), (1, 5), points=1 / 3),
-           WINDOWS: Bar((1, 8), (2, 15), points=1 / 3, most=(20, 30))},  # rests on no recorded owners
-          "How far `strata whatif` is off on checkpoints", [
-              "The truth is the same program run with the change: real PyTorch, real autograd, its real allocator on the simulated device. Programs are those of",
-              "[how far `strata whatif` is off](whatif-accuracy.md). Seeds 23 to 26 showed mistakes that are mended: a first step that was taken for another,",
-              "and, in families held back, copies that were kept beyond their use and a cast that two modules take; and that bounds under other settings",
-              f"lacked room of a segment. The figures are those after that. Families with small items have {MORE_ITEMS} times as many of them, since",
-              "checkpoints hardly move what parameters decide."]),
+          {"checkpointing": Bar(*CLOSE, points=1 / 3), "checkpointing and settings": Bar(*CLOSE, points=1 / 3),
+           "checkpointing and batch": Bar((0.5, 3), (1, 5), points=1 / 3),
+           WINDOWS: Bar((1, 8), (2, 15), points=1 / 3, most=(20, 30))}),  # rests on no recorded owners
     Suite("taken-away", lambda whatif: [case for case in whatif.cases() if case.family in NESTED], taken_away_questions,
-          {f"no checkpoints{autocast}, deep step": Bar(*CLOSE, points=1 / 3) for autocast in ("", " under autocast")},
-          "How far `strata whatif` is off without checkpoints", [
-              "The truth is the same program without checkpoints: real PyTorch, real autograd, its real allocator on the simulated device. Programs are those of",
-              "[how far `strata whatif` is off](whatif-accuracy.md). How long there is what a checkpoint took was ruled with seeds 23 to 32 under autocast,",
-              "and what shows that it is saved with 33 to 42."]),
+          {f"no checkpoints{autocast}": Bar(*CLOSE, points=1 / 3) for autocast in ("", ", autocast")}),
     Suite("zero-grad", lambda whatif: whatif.cases(wide_cases, short=WIDE_SHORT), zero_grad_questions,
-          {**IDENTITY, **{f"zero_grad={asked}": Bar(*EXACT, few=0) for asked in PLACES}, IN_BACKWARD: Bar(*EXACT, few=0)},
-          "How far `strata whatif` is off where gradients go elsewhere", [
-              "A program is recorded with `zero_grad()` behind the step of its optimizer, before its forward, or before its backward, and asked what it",
-              "comes to with each other place (`--change zero_grad=`), and with an optimizer for each parameter that steps as its gradient comes, and lets",
-              "it go (`--change optimizer=NAME,in_backward=True`, of the same name and options). The truth is the same program written so: real PyTorch, its",
-              "real allocator on the simulated device. Programs that clip or accumulate do neither where they step in backward.",
-              "Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md), every other one with layers beside the",
-              "model that make its parameters large."]),
+          {**IDENTITY, **{f"zero_grad={asked}": Bar(*EXACT, few=0) for asked in PLACES}, IN_BACKWARD: Bar(*EXACT, few=0)}),
     Suite("optimizer", lambda whatif: whatif.cases(optimizer_cases), optimizer_questions,
-          {**IDENTITY, **{method: Bar(*EXACT, points=1) for method in (IN_OPTIMIZER, ALL, TO_EIGHT_BIT, FROM_EIGHT_BIT)}},
-          "How far `strata whatif --change optimizer=` is off", [
-              "The truth is the same program run with the other optimizer: real PyTorch, real autograd, its real allocator on the simulated device.",
-              f"Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md); optimizers are drawn among {len(CHOICES)} ways",
-              f"to choose one of torch.optim and {len(EIGHT_BIT)} to choose one of bitsandbytes. Answers about optimizers of bitsandbytes stand apart."],
-          in_optimizer),
+          {**IDENTITY, **{method: Bar(*EXACT, points=1) for method in (IN_OPTIMIZER, ALL, TO_EIGHT_BIT, FROM_EIGHT_BIT)}}, in_optimizer),
     Suite("offload", lambda whatif: whatif.cases(), offload_questions,
-          {"the optimizer, roles": Bar(*EXACT, few=1), "the optimizer and settings, roles": Bar(*EXACT, few=1),
-           "the optimizer and activations, deep step": Bar(*CLOSE, few=1), "offload, deep step": Bar(*CLOSE, few=1),
-           "offload of modules, deep step": Bar(*CLOSE, few=1), "offload and settings, deep step": Bar(*CLOSE, few=1),
-           "offload and batch, deep step and roles": Bar((0.5, 3), (1, 5), few=1)},
-          "How far `strata whatif` is off with what backward needs, or the optimizer, on the host", [
-              "Programs are the trainings of the other pages, recorded with a deep step. The truth is the same program with",
-              "`torch.autograd.graph.save_on_cpu(pin_memory=True)` around forward and loss, or around the forwards of the modules of a class, or with",
-              "optimizers over copies of their parameters on the host, to which gradients are copied and from which parameters are; on the",
-              f"simulated device with PyTorch's own allocator. Families *held back* are {', '.join(sorted(HELD_BACK))}: no rule was made by them."]),
-    Suite("lines", line_cases, line_questions, {method: Bar(*CLOSE, few=1) for method in (LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED)},
-          "How far `strata whatif` is off with a line edited", [
-              "Programs are trainings of eleven families, each recorded with a line that costs memory, and run again edited by hand: without the line that",
-              "allocates (copies of a batch or of activations, a cache, an average of the parameters, a second forward; of the leaks of",
-              "`tests/truth/programs/leak_programs.py` what leaks), or with a `del` behind the last use of what was held (names of a loop, outputs kept by",
-              "hooks, batches and losses kept in a list, gradients until the next step). Families *held back* are",
-              f"{', '.join(sorted(HELD_BACK))}: rules were not made by them."])]
+          {**{method: Bar(*EXACT, few=1) for method in ("optimizer", "optimizer and settings")},
+           **{method: Bar(*CLOSE, few=1) for method in ("optimizer and activations", "activations", "activations of some modules", "activations and settings")},
+           "activations and batch": Bar((0.5, 3), (1, 5), few=1)}),
+    Suite("lines", line_cases, line_questions, {method: Bar(*CLOSE, few=1) for method in (LAST_USE, OF_ONE, REMOVED, SNAPSHOT, LEAKED)})]
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=[suite.name for suite in SUITES])

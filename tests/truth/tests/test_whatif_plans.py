@@ -28,7 +28,7 @@ import forks
 from against_truth import start_many
 from running import Failures, dryrun, jobs, with_environment
 from whatif_cases import (CARD, CLASSES, FLAT, HELD_BACK, NEEDED, NESTED, PROGRAM, SOME, TOGETHER, Recording, changes, checkpointed, command,
-                          items_checkpointed, percentile, table)
+                          items_checkpointed, percentile)
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -43,17 +43,18 @@ Asked = collections.namedtuple("Asked", "case budget plan name")
 
 
 class Plans:
-    """Plans of the cases that are chosen, and the sentences of the page."""
+    """Plans of the cases that are chosen, and what was measured."""
 
     def __init__(self, whatif, codes):
-        self.whatif, self.codes, self.sentences = whatif, codes, []
+        self.whatif, self.codes, self.measured = whatif, codes, []
         os.environ["WHATIF_CODE"] = str(codes)
         self.cases = whatif.cases()
         self.made = whatif.record(Recording(checkpointed(case)) for case in self.cases)
 
-    def tell(self, text):
-        print(f"  {text}", flush=True)
-        self.sentences.append(text)
+    def tell(self, asked, families="all", **found):
+        """A row of docs/accuracy.json."""
+        print(f"  {asked}, {families}: " + ", ".join(f"{key} {value}" for key, value in found.items()), flush=True)
+        self.measured.append({"asked": asked, "families": families, **found})
 
     def plan_of(self, recording, budget, *words):
         run, answer = self.whatif.ask(recording, "--plan", str(budget), *words)
@@ -182,8 +183,8 @@ class TestPlans:
                 advice.append((each["evidence"], less))
         for evidence in sorted({each for each, _ in advice}):
             saved = [less for each, less in advice if each == evidence]
-            plans.tell(f"advice of the summary by {evidence}, of {len(plans.cases)} programs: {len(saved)}, which save {percentile(saved, 0.5):.1f} % of the "
-                       "reserved peak in the median")
+            plans.tell(f"advice, {'deep step' if evidence == 'deep' else evidence}", programs=len(plans.cases), advice=len(saved),
+                       saved=round(percentile(saved, 0.5), 1))
         failures.expect("advice", "some is by the deep step", any(evidence == "deep" for evidence, _ in advice))
 
     def test_largest_batch(self, plans, failures):
@@ -210,7 +211,7 @@ class TestPlans:
                     if rows[-1][0] is not True:
                         print(f"  {case.name}: {row['changes']} is said to fit {capacity} bytes: {rows[-1][0]}", flush=True)
         fitting = sum(row[0] is True for row in rows)
-        plans.tell(f"largest batches: {fitting} of {len(rows)} fit in a real run; with a quarter more items {sum(row[-1] is False for row in rows)} do not")
+        plans.tell("largest batch", batches=len(rows), fit=fitting, larger_do_not_fit=sum(row[-1] is False for row in rows))
         failures.expect("largest batches", "they fit in 95 %", fitting >= 0.95 * len(rows) or fitting >= len(rows) - 1 and len(rows) < 20)
 
     def test_recompute_by_kernels(self, plans, asked, failures):
@@ -241,8 +242,8 @@ class TestPlans:
             failures.expect("confirmed", f"a plan for {budget} bytes: {run.stderr[-300:] if confirmed is None else ''}",
                             confirmed is not None and confirmed["reserved_bytes_peak"] <= budget)
         near = sum(0.9 <= ratio <= 1.1 for ratio in ratios)
-        plans.tell(f"recompute by kernels: in {near} of {len(ratios)} programs within a tenth of what the kernels of the real run take more, "
-                   f"{percentile(ratios, 0.5):.3f} times that in the median, {min(ratios):.3f} to {max(ratios):.3f}")
+        plans.tell("recompute by kernels", programs=len(ratios), close=near, ratio_median=round(percentile(ratios, 0.5), 3),
+                   ratio_least=round(min(ratios), 3), ratio_most=round(max(ratios), 3))
         failures.expect("recompute by kernels", "within a tenth in 90 %", near >= 0.9 * len(ratios))
 
     def test_real_runs_meet_their_budget(self, plans, asked, failures):
@@ -263,20 +264,15 @@ class TestPlans:
             all_met = sum((peaks[each.case.name, None] or math.inf) <= each.budget for each in some)
             share = percentile([each.plan["recompute_share"] for each in some], 0.5)
             all_share = percentile([everything[each.case.name][1] for each in some], 0.5)
-            plans.tell(f"plans on {CARD}, {which} families: {len(met)} of {len(some)} real runs meet their budget, computing {share * 100:.1f} % of the forward "
-                       f"again in the median; no change: 0 meet it; everything checkpointed: {all_met} meet it, computing {all_share * 100:.1f} % again; "
-                       f"{sum(each.plan['method'] == 'exact' for each in some)} by all choices")
+            plans.tell("plan for a budget", which, plans=len(some), met=len(met), recompute=round(share * 100, 1), no_change_met=0, everything_met=all_met,
+                       everything_recompute=round(all_share * 100, 1), all_choices=sum(each.plan["method"] == "exact" for each in some))
             failures.expect(which, "real runs meet their budget in 95 %", len(met) >= 0.95 * len(some) or len(met) >= len(some) - 1 and len(some) < 20)
         if above:
-            plans.tell(f"among a few modules: {sum(each < 1 + 1e-9 for each in above)} of {len(above)} plans cost what the cheapest of all choices costs; worst "
-                       f"{max(above):.3f} times that")
+            plans.tell("plan among a few modules", plans=len(above), cheapest=sum(each < 1 + 1e-9 for each in above), ratio_most=round(max(above), 3))
         failures.expect("plans", "some were asked for", bool(rows))
         failures.expect("plans", "some are neither nothing nor everything", any(0 < len(each.plan["rows"]) < len(each.plan["modules"]) for each in rows))
         if plans.whatif.page:
-            plans.whatif.write("What plans of `strata whatif --plan` come to", [
-                "The truth is the program with the code of the plan pasted into it, run with real PyTorch and its real allocator on the simulated device.",
-                "Programs and families are those of [whatif-accuracy.md](whatif-accuracy.md); budgets are drawn between the least that can be reached, which is one of",
-                "them, and what was recorded, so that no program meets one as it is.", "", *(f"- {text}" for text in plans.sentences)])
+            plans.whatif.write("plans", plans.measured)
 
 
 # Whether it fits.
@@ -284,7 +280,7 @@ MARGIN = 1.02
 SPARE = 1.05  # from which on nobody accepts "does not fit" where it does
 MOST_WRONG = 0.02
 OUT_OF_MEMORY = 3  # status of whatif_program.py
-KINDS = ("as it is", "checkpointing, deep step", "checkpointing and settings, deep step")
+KINDS = ("unchanged", "checkpointing", "checkpointing and settings")
 Fit = collections.namedtuple("Fit", "case kind chosen settings words")
 Draw = collections.namedtuple("Draw", "question capacity spare")  # spare: of what a run with room enough reserves
 
@@ -317,22 +313,23 @@ def ends_of(simgpu, python, folder, draws):
 
 
 def report_fits(rows, kind, which, failures):
-    """A line for each side: of those that were told so, how many are wrong; and the row of the page."""
+    """A line for each side: of those that were told so, how many are wrong; and the row of docs/accuracy.json."""
     def wrong(index, fits):
         asked = [row for row in rows if (row[index] if fits else row[0].spare >= SPARE and row[3])]
         return sum(row[index] is fits and row[3] is not fits for row in asked), len(asked)
-    cells = []
+    found = {"asked": kind, "families": which, "runs": len(rows), "fit": sum(row[3] for row in rows)}
     for fits in (True, False):
         (off, of), (null_off, null_of) = wrong(1, fits), wrong(2, fits)
         name = "fits" if fits else "does not fit"
-        cells += [f"{off} of {of}", f"{null_off} of {null_of}"]
+        wrong_key, of_key = ("fits_wrong", "fits_said") if fits else ("misfits_wrong", "misfits")
+        found |= {wrong_key: off, of_key: of, f"same_{wrong_key}": null_off, f"same_{of_key}": null_of}
         print(f"  {kind}, {which}: \"{name}\": {off} of {of} wrong{'' if fits else ' where 5 % is spare'}; no change: {null_off} of {null_of}", flush=True)
         # Where a bar of 2 % has no room for one, one is let pass.
         failures.expect(f"{kind}, {which}", f"\"{name}\" is wrong in at most 2 %", off <= max(1, MOST_WRONG * of))
-    silent, ended = sum(row[1] is None for row in rows), sum(row[3] for row in rows)
-    print(f"  {kind}, {which}: {len(rows)} runs, {ended} of them fit; {silent} not answered", flush=True)
+    silent = sum(row[1] is None for row in rows)
+    print(f"  {kind}, {which}: {len(rows)} runs, {found['fit']} of them fit; {silent} not answered", flush=True)
     failures.expect(f"{kind}, {which}", "at most 5 % are not answered", silent <= max(2, 0.05 * len(rows)))
-    return [kind, which, str(len(rows)), str(ended), *cells, str(silent)]
+    return {**found, "not_answered": silent}
 
 
 def test_fits(whatif, simgpu, failures, tmp_path):
@@ -363,20 +360,13 @@ def test_fits(whatif, simgpu, failures, tmp_path):
         if answer is not truth and (answer is not False or draw.spare >= SPARE):
             print(f"  {draw.question.case.name}, {draw.question.chosen} {draw.question.settings}: {draw.spare:.3f} of what is reserved: "
                   f"said {answer}, it is {truth}", flush=True)
-    lines = []
+    measured = []
     for kind, which in itertools.product(KINDS, ("tuned", "held back")):
         some = [row for row in rows if row[0].question.kind == kind and (row[0].question.case.family in HELD_BACK) == (which == "held back")]
-        lines += [report_fits(some, kind, which, failures)] if some else []
+        measured += [report_fits(some, kind, which, failures)] if some else []
     failures.expect("runs", "some fit and some do not", len({row[3] for row in rows}), 2)
     if whatif.page:
-        whatif.write("Whether it fits", [
-            "Programs and families are those of [whatif-accuracy.md](whatif-accuracy.md). Each is run with a capacity drawn between 0.9 and 1.1 of what it",
-            "reserves where there is room enough; the truth is whether that run ends without running out of memory. An allocator that has no more room",
-            "gives back what it has cached and goes on, so that programs fit less than they reserve. `strata whatif --capacity` is asked with the capacity",
-            f"divided by {MARGIN}. *Wrong* of \"fits\" is of how often it was said; *no change* is what the recorded run says as it is. \"Does not fit\" counts",
-            "in the runs that fit with 5 % or more to spare above what is reserved.", "",
-            *table(["change, evidence", "families", "runs", "that fit", "\"fits\": wrong", "no change", "\"does not fit\": wrong", "no change", "not answered"],
-                   lines)])
+        whatif.write("fits", measured)
 
 
 # Times of steps.

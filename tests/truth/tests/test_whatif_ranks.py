@@ -32,13 +32,7 @@ def spread_questions(case, whatif):
 
 
 SUITE = Suite("spread", lambda whatif: whatif.cases(wide_cases, short=WIDE_SHORT), spread_questions,
-              {name: Bar((2, 5), (3, 8), points=1, outside=int(kind == "fsdp")) for kind, name in NAMES.items()}, "How far `strata whatif` is off for one of many ranks", [
-                  "The truth is the same program as the first of 2 to 64 ranks: real PyTorch, its real DistributedDataParallel, ZeroRedundancyOptimizer and",
-                  "`fully_shard`, its real allocator on the simulated device, whose NCCL succeeds and asks for nothing; what the real NCCL takes beside PyTorch's",
-                  "allocator is no part of it. Programs, and what is held back, are those of [how far `strata whatif` is off](whatif-accuracy.md), in every other case",
-                  "with layers beside the model that make its parameters large; without gan, which never calls its model, and for FSDP2 without experts and siamese,",
-                  "which do not run so there. Seeds 0 to 7 showed two mistakes that are mended: parameters of a recurrent layer, which lie in one block, were",
-                  "taken for one, and buckets of gradients that are views were not both there while the second ones are made."])
+              {name: Bar((2, 5), (3, 8), points=1, outside=int(kind == "fsdp")) for kind, name in NAMES.items()})
 
 
 @pytest.mark.parametrize("suite", [SUITE], ids=[SUITE.name])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of `strata whatif` share: drawn programs, their recordings, questions, errors, bars, tables and pages.
+"""What the tests of `strata whatif` share: drawn programs, their recordings, questions, errors, bars, and the figures of docs/accuracy.json.
 
 A Question asks `strata whatif` about one recording, and names the recording of the program that was changed by hand: the truth. A Suite
 has the questions of one kind of change, with bars for their errors. Errors are in percent of the truth, over answers with a point in which the
@@ -17,11 +17,13 @@ import hashlib
 import json
 import os
 import random
+import shlex
 import subprocess
 import tempfile
 
+import accuracy_page
 import forks
-from running import LONG, PROGRAMS, Failures, jobs, strata_json, version, with_bitsandbytes, with_environment
+from running import LONG, PROGRAMS, PROJECT, Failures, jobs, strata_json, version, with_bitsandbytes, with_environment
 
 PROGRAM, WIDE_PROGRAM = (os.path.join(PROGRAMS, name) for name in ("whatif_program.py", "whatif_sharded_program.py"))
 CARD = "A100-80GB"
@@ -63,8 +65,9 @@ Row = collections.namedtuple("Row", "question method kind errors unchanged held 
 #: answer; `points`: the least share of answers with a point; `few`: of few intervals so many may not hold; `always`: small changes count, too;
 #: `outside`: so many intervals of the short form are known not to hold.
 Bar = collections.namedtuple("Bar", "usual reserved points few tail most always outside", defaults=[None, None, 0.95, (5, 20), False, 0])
-#: `cases(whatif)`, `questions(case, whatif)`, Bars by method, and what the page says. `more(whatif, rows, failures)` gives rows that count in another method.
-Suite = collections.namedtuple("Suite", "name cases questions bars title about more", defaults=["", (), None])
+#: Its name is an "id" of docs/accuracy.json; `cases(whatif)`, `questions(case, whatif)`, Bars by method. `more(whatif, rows, failures)` gives rows that
+#: count in another method.
+Suite = collections.namedtuple("Suite", "name cases questions bars more", defaults=[None])
 
 SAME = "nothing changed"
 IDENTITY = {SAME: Bar((0, 0), (0, 0), points=1, few=0, most=(0, 0), always=True)}
@@ -159,8 +162,10 @@ def percentile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
-def table(head, rows):
-    return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+def error_figures(errors, null, tail=0.95):
+    """Of one figure: errors in percent, and those of no change."""
+    return {"exact": sum(error == 0 for error in errors), "median": round(percentile(errors, 0.5), 2), "tail": round(percentile(errors, tail), 2),
+            "worst": round(max(errors), 2), "no_change_median": round(percentile(null, 0.5), 1), "no_change_tail": round(percentile(null, 0.95), 1)}
 
 
 class Whatif:
@@ -171,7 +176,7 @@ class Whatif:
         config, option = session.config, session.config.getoption
         self.option, self.has_bitsandbytes = option, with_bitsandbytes(Failures())
         self.strata, self.python, self.only, self.page = strata, python, option("only") or "", option("write")
-        self.command = " ".join(["pytest-3", *map(str, config.invocation_params.args)])
+        self.command = shlex.join(["pytest-3", *map(str, config.invocation_params.args)])
         #: Nothing is asked for but what runs on every commit.
         self.short = not (LONG or self.only or self.page or option("held_back") or (option("seeds") or 1) > 1)
         self.held_back = LONG or option("held_back")
@@ -308,35 +313,27 @@ class Whatif:
             return [row for row in pool.map(lambda each: self.row(each, failures), questions) if row is not None]
 
     def check(self, suite, failures):
-        """Asks all of a suite, holds it against the bars, and writes the page."""
+        """Asks all of a suite, holds it against the bars, and writes the figures."""
         if self.suites:
             asked, self.suites = [question for each in self.suites for question in self.questions(each)], []
             self.record_for(asked)
         rows = self.rows(self.questions(suite), failures)
         rows += suite.more(self, rows, failures) if suite.more else []
         failures.expect(suite.name, "some was asked", bool(rows))
-        errors, kinds = [], []
+        measured = []
         for method, which, some in by_method(rows, suite.bars):
-            kinds += hold_kinds(some, method, which, suite.bars[method], self.short, failures)
-            errors += hold_errors(some, method, which, suite.bars[method], self.short, failures)
+            about = some, method, which, suite.bars[method], self.short, failures
+            measured.append({"asked": method, "families": which, **hold_kinds(*about), **hold_errors(*about)})
         if self.page:
-            self.write(suite.title, [
-                *suite.about, "", "## Errors", "",
-                "In percent of the truth, over the answers that have a point (how many those are, see below) in which the change moves the figure by",
-                "1 % or more; of settings, and where nothing changed, all. *Tail* is the 95th percentile (of settings: the 99th); *no change* is what",
-                "predicting the recorded figure scores. A refusal counts as 100 %. The bar of families held back is twice that of the others.", "",
-                *table(["change, evidence", "families", "figure", "cases", "median", "tail", "worst", "exact", "no change: median", "95th", "bar met"], errors),
-                "", "## Intervals", "",
-                "*Truth within*: it lies in the interval of all three figures. *Width*: that of the widest of them, in percent of the truth.", "",
-                *table(["change, evidence", "families", "answers", "with a point", "bounds alone", "refused", "truth within", "width: median", "95th"], kinds)])
+            self.write(suite.name, measured)
 
-    def write(self, title, lines):
-        """A page of the manual, which begins with how it was made."""
-        made = subprocess.run([self.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-        head = [f"# {title}", "", f"Made by `{self.command}`:",
-                f"{made}, PyTorch {'.'.join(map(str, version(self.python)[:3]))}, simulated {CARD}, {datetime.date.today()}.", ""]
-        with open(self.page, "w", encoding="utf-8") as file:
-            file.write("\n".join([*head, *lines]) + "\n")
+    def write(self, name, rows):
+        """Rows of docs/accuracy.json, with how they were made."""
+        def said(*words):
+            return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+        accuracy_page.update(self.page, name, rows, command=self.command, date=str(datetime.date.today()), strata=said(self.strata, "--version").split()[-1],
+                             pytorch=".".join(map(str, version(self.python)[:3])), gpu=CARD,
+                             commit=said("git", "-C", PROJECT, "rev-parse", "--short=8", "HEAD"))
 
 
 def by_method(rows, methods):
@@ -349,12 +346,13 @@ def by_method(rows, methods):
 
 
 def hold_kinds(rows, method, which, bar, short, failures):
-    """How answers ended, as a row of a table."""
-    name, held, widths = f"{method}, {which}", sum(row.held for row in rows), [row.width for row in rows]
+    """How answers ended."""
+    name, held, widths = f"{method}, {which}", sum(row.held for row in rows), [float(row.width) for row in rows]
     points, bounds, refused = (sum(row.kind == kind for row in rows) for kind in ("point", "bounds", "refused"))
-    cells = [method, which, str(len(rows)), str(points), str(bounds), str(refused), str(held), f"{percentile(widths, 0.5):.1f}", f"{percentile(widths, 0.95):.1f}"]
-    print(f"  {name}: of {len(rows)}: {points} with a point, {bounds} bounds alone, {refused} refused; the interval holds in {held} and is "
-          f"{cells[-2]} % wide in the median, {cells[-1]} % at the 95th percentile", flush=True)
+    found = {"answers": len(rows), "estimates": points, "ranges_only": bounds, "rejected": refused, "inside": held,
+             "width_median": round(percentile(widths, 0.5), 1), "width_tail": round(percentile(widths, 0.95), 1)}
+    print(f"  {name}: of {len(rows)}: {points} with a point, {bounds} with a range only, {refused} refused; the interval holds in {held} and is "
+          f"{found['width_median']} % wide in the median, {found['width_tail']} % at the 95th percentile", flush=True)
     if short:  # one program, which is always the same
         failures.expect(name, "intervals hold", held, len(rows) - bar.outside)
         if bar.points is not None:
@@ -368,13 +366,12 @@ def hold_kinds(rows, method, which, bar, short, failures):
         # Of few cases one may be off; not most of them.
         failures.expect(name, "intervals hold in 95 %", held >= min(0.95 * len(rows), len(rows) - (bar.few or 0)))
         failures.expect(name, "at most 5 % are refused", refused <= 0.05 * len(rows))
-    return [cells]
+    return found
 
 
 def hold_errors(rows, method, which, bar, short, failures):
-    """Of each figure errors against the bars, as rows of a table. Of few cases no percentile says something: in the short form each error is
-    below the bar of the tail."""
-    found, name, times = [], f"{method}, {which}", 2 if which == "held back" else 1
+    """Errors of each figure against the bars. Of few cases no percentile says something: in the short form each error is below the bar of the tail."""
+    found, name, times = {}, f"{method}, {which}", 2 if which == "held back" else 1
     for index, figure in enumerate(FIGURES):
         counted = [row for row in rows if row.kind != "bounds" and (bar.always or row.unchanged[index] >= 1)]
         if not counted:
@@ -384,11 +381,13 @@ def hold_errors(rows, method, which, bar, short, failures):
         most_median, most_tail = (times * each for each in (bar.reserved if figure == "reserved" else bar.usual))
         most = most_tail if short else bar.most[figure == "reserved"]
         met = (median <= most_median or len(counted) < SOME) and (tail <= most_tail or len(counted) < ENOUGH[which])
-        is_below = "yes" if median <= most_median and tail <= most_tail else f"{'too few to say' if met else 'no'}: {most_median} / {most_tail}"
-        found.append([method, which, figure, str(len(counted)), f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}", str(sum(error == 0 for error in errors)),
-                      f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}", is_below])
-        print(f"  {name}: {figure}: {len(counted)} cases, median {median:.3f} %, tail {tail:.3f} %, worst {max(errors):.3f} %, {found[-1][7]} exact; no change: "
-              f"median {found[-1][8]} %, 95th {found[-1][9]} %; bar met: {is_below}", flush=True)
+        limits = f"({most_median} / {most_tail})"
+        is_below = "met" if median <= most_median and tail <= most_tail else f"not judged, too few cases {limits}" if met else f"missed {limits}"
+        of_figure = {"cases": len(counted), **error_figures(errors, null, bar.tail), "bar_met": is_below}
+        for key, value in of_figure.items():
+            found.setdefault(key, [None] * len(FIGURES))[index] = value
+        print(f"  {name}: {figure}: {len(counted)} cases, median {median:.3f} %, tail {tail:.3f} %, worst {max(errors):.3f} %, {of_figure['exact']} exact; "
+              f"no change: median {of_figure['no_change_median']} %, 95th {of_figure['no_change_tail']} %; bar: {is_below}", flush=True)
         failures.expect(name, f"{figure}: median and tail in {most_median}, {most_tail}", met)
         failures.expect(name, f"{figure}: none is off by more than {most} %", max(errors) <= most)
     return found
