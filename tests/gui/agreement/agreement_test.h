@@ -30,6 +30,7 @@ protected:
     [[nodiscard]] WindowDriver& driver() { return *m_driver; }
     [[nodiscard]] const model::DeviceTrace& trace() { return *driver().device().trace; }
     void settle();
+    [[nodiscard]] const std::string& path() const { return m_path; } ///< of the copy that is shown
     void open(const QString& path); ///< the window shows it, and commands are of it
 
     /// strata COMMAND FILE ARGUMENTS --json; a failure where it does not end well.
