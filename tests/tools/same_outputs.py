@@ -3,7 +3,7 @@
 """Do two builds of strata print the same? For changes of code that shall change no output: every command, with every change of what-if and
 their refusals, on every recording that is named; stdout, stderr, exit code and written files are compared to the byte.
 
-usage: same_outputs.py OLD NEW RECORDING... [--only TEXT] [--kept FILE] [--jobs N]
+usage: same_outputs.py OLD NEW RECORDING... [--only TEXT] [--kept FILE] [--but KEY...] [--jobs N]
   OLD, NEW   two programs strata, each in a build folder with its libraries; --kept keeps what the old one printed for the next time
   RECORDING  a recording, or a folder of them
 Exit: 0 where all outputs are equal, 1 otherwise.
@@ -22,7 +22,7 @@ import tempfile
 
 SUFFIXES = (".pickle", ".pickle.gz", ".strata", ".json", ".json.gz", ".html")
 #: What differs from run to run, and what stands for it.
-VOLATILE = ((re.compile(r"\d+(\.\d+)? seconds? (ago|to go)"), "TIME"),)
+MASKS = [(re.compile(r"\d+(\.\d+)? seconds? (ago|to go)"), "TIME")]
 
 READING = [*(f"at {{F}} {position} --by {group}" for position in ("peak", "end") for group in
              ("line", "site", "stream", "pool", "size", "category", "module")),
@@ -86,7 +86,7 @@ def said_by(strata, command, recording):
         if recording: # which may lie below the folder of the program
             said = said.replace(recording, "RECORDING")
         said = said.replace(os.path.dirname(os.path.realpath(strata)), "BIN")
-    for pattern, stands in VOLATILE:
+    for pattern, stands in MASKS:
         said = pattern.sub(stands, said)
     return said
 
@@ -108,8 +108,10 @@ def main():
     parser.add_argument("--only", default="", help="only commands with this text")
     parser.add_argument("--kept", help="a file for hashes of what the old program said")
     parser.add_argument("--pairs", nargs="*", default=[], help="recordings on which changes are combined by twos")
+    parser.add_argument("--but", nargs="*", default=[], help="keys of JSON that may differ: arrays of objects")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
+    MASKS.extend((re.compile(rf'"{key}":\[[^\]]*\]'), f'"{key}":...') for key in arguments.but)
     old, new = os.path.abspath(arguments.old), os.path.abspath(arguments.new)
     with open(old, "rb") as file:
         of_old = hashlib.sha256(file.read()).hexdigest()
