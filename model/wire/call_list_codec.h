@@ -59,6 +59,8 @@ struct CallListChunk {
     std::vector<std::int64_t> lengths; ///< of the tensors, one's behind the other's: its sizes, then strides
     std::vector<CallRow> rows;
     std::vector<std::uint32_t> refs; ///< twice the row of `tensors`, 1 more where gradients are asked of it
+
+    friend bool operator==(const CallListChunk&, const CallListChunk&) = default;
 };
 void encodeCallList(const CallListChunk& chunk, Bytes& out);
 /// Rows of kinds that this Strata does not know are there.

@@ -61,6 +61,8 @@ struct DeepStepChunk {
     std::vector<DeepTensorRow> tensors;
     std::vector<DeepRow> rows;
     std::vector<std::uint32_t> refs; ///< rows of `tensors`
+
+    friend bool operator==(const DeepStepChunk&, const DeepStepChunk&) = default;
 };
 void encodeDeepStep(const DeepStepChunk& chunk, Bytes& out);
 /// Rows of kinds that this Strata does not know are there: whoever reads passes over them.

@@ -41,6 +41,8 @@ struct DeviceWorkChunk {
     std::int32_t device = 0;
     std::vector<LaunchConfigRow> configs;
     std::vector<DeviceWorkRow> rows;
+
+    friend bool operator==(const DeviceWorkChunk&, const DeviceWorkChunk&) = default;
 };
 /// Shortest where rows are in the order of their starts.
 void encodeDeviceWork(const DeviceWorkChunk& chunk, Bytes& out);
@@ -87,6 +89,8 @@ struct OperatorRow {
 struct OperatorChunk {
     std::vector<OperatorCallRow> calls;
     std::vector<OperatorRow> rows;
+
+    friend bool operator==(const OperatorChunk&, const OperatorChunk&) = default;
 };
 void encodeOperators(const OperatorChunk& chunk, Bytes& out);
 [[nodiscard]] bool decodeOperators(std::span<const std::byte> payload, OperatorChunk& chunk);

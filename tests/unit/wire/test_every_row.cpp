@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rows of every type with all members set: a codec that leaves one out fails here.
+#include "model/wire/allocator_calls_codec.h"
+#include "model/wire/call_list_codec.h"
+#include "model/wire/deep_step_codec.h"
+#include "model/wire/digest_codec.h"
+#include "model/wire/roles_codec.h"
+#include "model/wire/state.h"
+#include "model/wire/symbols.h"
+#include "model/wire/tables.h"
+#include "model/wire/user_data_codec.h"
+#include "model/wire/work_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+namespace strata::wire {
+namespace {
+
+/// Gives every member a value that neither it has by default nor a member before it has, apart from enums and
+/// bools, which have too few. Later numbers are larger.
+class Distinct {
+public:
+    template <class... Members> void operator()(Members&... members) { (set(members), ...); }
+
+private:
+    void set(bool& value) { value = true; }
+    void set(std::string& text) { text = "text " + std::to_string(++m_next); }
+    template <class Enum>
+    requires std::is_enum_v<Enum>
+    void set(Enum& value) { value = static_cast<Enum>(1); }
+    template <std::integral Number> void set(Number& value)
+    {
+        value = static_cast<Number>(++m_next * (sizeof(Number) == 8 ? 1'000'000'000'039 : 100'003));
+    }
+    template <class Item, std::size_t kCount> void set(Item (&items)[kCount])
+    {
+        for (Item& item : items)
+            set(item);
+    }
+
+    std::uint64_t m_next = 0;
+};
+
+// Each list of names is complete: one more member does not compile before it is named here.
+// clang-format off
+void fill(std::string& row, Distinct& set) { set(row); }
+void fill(std::int64_t& row, Distinct& set) { set(row); }
+void fill(KeyValue& row, Distinct& set) { auto& [key, value] = row; set(key, value); }
+void fill(FrameRow& row, Distinct& set) { auto& [a, b, c, d] = row; set(a, b, c, d); }
+void fill(PoolRow& row, Distinct& set) { auto& [a, b, c] = row; set(a, b, c); }
+void fill(AnnotationRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(DriverRow& row, Distinct& set) { auto& [a, b, c, d, e, f] = row; set(a, b, c, d, e, f); }
+void fill(LostRow& row, Distinct& set) { auto& [a, b, c] = row; set(a, b, c); }
+void fill(EarlierRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i] = row; set(a, b, c, d, e, f, g, h, i); }
+void fill(AllocatorCallRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(RoleRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i] = row; set(a, b, c, d, e, f, g, h, i); }
+void fill(SymbolRow& row, Distinct& set) { auto& [a, b, c, d] = row; set(a, b, c, d); }
+void fill(UserRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i] = row; set(a, b, c, d, e, f, g, h, i); }
+void fill(SegmentRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i, j] = row; set(a, b, c, d, e, f, g, h, i, j); }
+void fill(BlockRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(StackSum& row, Distinct& set) { auto& [a, b, c] = row; set(a, b, c); }
+void fill(LaunchConfigRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(DeviceWorkRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g] = row; set(a, b, c, d, e, f, g); }
+void fill(WorkCallRow& row, Distinct& set) { auto& [a, b, c, d, e, f] = row; set(a, b, c, d, e, f); }
+void fill(OperatorCallRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(OperatorRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(WorkWaitRow& row, Distinct& set) { auto& [a, b, c, d, e, f] = row; set(a, b, c, d, e, f); }
+void fill(DriverAllocationRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g] = row; set(a, b, c, d, e, f, g); }
+void fill(WorkLossRow& row, Distinct& set) { auto& [a, b, c] = row; set(a, b, c); }
+void fill(DeepTensorRow& row, Distinct& set) { auto& [a, b] = row; set(a, b); }
+void fill(DeepRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i] = row; set(a, b, c, d, e, f, g, h, i); }
+void fill(CallTensorRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
+void fill(CallRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g] = row; set(a, b, c, d, e, f, g); }
+// clang-format on
+
+template <class Row> std::vector<Row> filled(Distinct& set, std::size_t count = 3)
+{
+    std::vector<Row> rows(count);
+    for (Row& row : rows)
+        fill(row, set);
+    return rows;
+}
+template <class Row> std::vector<Row> filled()
+{
+    Distinct set;
+    return filled<Row>(set);
+}
+
+/// `item` comes back as it was, and no part of its bytes is taken for a whole. Where earlier Stratas wrote
+/// `missing` bytes less at the end, what they wrote comes back as `earlier`.
+template <class Item, class Encode, class Decode>
+void holdRoundTrip(
+    const Item& item, Encode encode, Decode decode, std::size_t missing = 0, const Item& earlier = {})
+{
+    Bytes payload;
+    encode(item, payload);
+    Item back;
+    ASSERT_TRUE(decode(payload, back));
+    EXPECT_TRUE(back == item);
+    for (std::size_t size = 0; size < payload.size(); ++size) {
+        const bool isWhole = missing > 0 && size + missing == payload.size();
+        ASSERT_EQ(decode(std::span(payload).first(size), back), isWhole) << size << " of " << payload.size();
+        EXPECT_TRUE(!isWhole || back == earlier);
+    }
+}
+
+template <class Row>
+void holdRows(void (*encode)(std::span<const Row>, Bytes&),
+    bool (*decode)(std::span<const std::byte>, std::vector<Row>&))
+{
+    holdRoundTrip(filled<Row>(), encode, decode);
+}
+
+template <class Row>
+void holdTable(void (*encode)(std::uint32_t, std::span<const Row>, Bytes&),
+    bool (*decode)(std::span<const std::byte>, std::uint32_t&, std::vector<Row>&))
+{
+    constexpr std::uint32_t kFirst = 1'000'003;
+    holdRoundTrip(
+        filled<Row>(), [&](const auto& rows, Bytes& out) { encode(kFirst, rows, out); },
+        [&](std::span<const std::byte> payload, auto& rows) {
+            std::uint32_t first = 0;
+            const bool isGood = decode(payload, first, rows);
+            EXPECT_TRUE(!isGood || first == kFirst);
+            return isGood;
+        });
+}
+
+} // namespace
+
+TEST(EveryRow, OfATableComesBackWhole)
+{
+    holdTable(encodeFrames, decodeFrames);
+    holdTable(encodeStreams, decodeStreams);
+    holdTable(encodePools, decodePools);
+    const std::vector<std::string> texts = filled<std::string>();
+    const std::vector<std::string_view> strings(texts.begin(), texts.end());
+    holdRoundTrip(
+        strings, [](const auto& rows, Bytes& out) { encodeStrings(3, rows, out); },
+        [first = 0u](std::span<const std::byte> payload, auto& rows) mutable {
+            return decodeStrings(payload, first, rows);
+        });
+}
+
+TEST(EveryRow, OfAListComesBackWhole)
+{
+    holdRows(encodeKeyValues, decodeKeyValues);
+    holdRows(encodeDriver, decodeDriver);
+    holdRows(encodeLost, decodeLost);
+    holdRows(encodeEarlier, decodeEarlier);
+    holdRows(encodeAllocatorCalls, decodeAllocatorCalls);
+    holdRows(encodeRoles, decodeRoles);
+    holdRows(encodeSymbols, decodeSymbols);
+    holdRows(encodeWorkCalls, decodeWorkCalls);
+    holdRows(encodeWorkWaits, decodeWorkWaits);
+    holdRows(encodeDriverAllocations, decodeDriverAllocations);
+    holdRows(encodeWorkLosses, decodeWorkLosses);
+}
+
+TEST(EveryRow, OfAnnotationsComesBackWhole)
+{
+    std::vector<AnnotationRow> rows = filled<AnnotationRow>(), earlier = rows;
+    for (AnnotationRow& row : earlier)
+        row.thread = 0;
+    Bytes with, without;
+    encodeAnnotations(rows, with);
+    encodeAnnotations(earlier, without);
+    holdRoundTrip(rows, encodeAnnotations, decodeAnnotations, with.size() - without.size(), earlier);
+}
+
+TEST(EveryRow, OfUserDataComesBackWhole)
+{
+    std::vector<UserRow> rows = filled<UserRow>();
+    rows[1] = { .key = 99, .removed = true, .changedNs = 98 }; // the others are not written of such a row
+    rows[0].removed = rows[2].removed = false;
+    holdRoundTrip(rows, encodeUserRows, decodeUserRows);
+}
+
+TEST(EveryRow, OfAStateComesBackWhole)
+{
+    Distinct set;
+    State state;
+    auto& [device, events, segments, blocks] = state;
+    set(device, events);
+    segments = filled<SegmentRow>(set);
+    blocks = filled<BlockRow>(set);
+    segments[0].blocks = 1;
+    segments[1].blocks = 0;
+    segments[2].blocks = 2;
+    holdRoundTrip(state, encodeState, decodeState);
+}
+
+TEST(EveryRow, OfADigestComesBackWhole)
+{
+    Distinct set;
+    Digest digest;
+    auto& [chunks, chain, device, events, actions, otherActions, hasTimes, firstTime, peakTime, latestTime,
+        backwards, firstBackwards, requestedStart, requestedPeak, requestedPeakEvent, pendingStart,
+        reservedStart, reservedPeak, reservedPeakEvent, olderFrees, olderFreedBytes, firstOlderFree,
+        olderBytes, peakReserved, peakLeast, peakPending, peakIsExact, peak, outOfMemory]
+        = digest;
+    set(chunks, chain, device, events, hasTimes, firstTime, peakTime, latestTime, backwards, firstBackwards,
+        requestedStart, requestedPeak, requestedPeakEvent, pendingStart, reservedStart, reservedPeak,
+        reservedPeakEvent, olderFrees, olderFreedBytes, firstOlderFree, olderBytes, peakReserved, peakLeast,
+        peakPending, peakIsExact);
+    for (std::uint64_t& count : actions)
+        set(count);
+    otherActions.resize(2);
+    for (auto& [name, count] : otherActions)
+        set(name, count);
+    peak = filled<StackSum>(set);
+    outOfMemory.resize(2);
+    for (Digest::OutOfMemory& row : outOfMemory) {
+        auto& [event, asked, deviceFree, reserved, requested, inSegments, isExact, pending, stack, stacks]
+            = row;
+        set(event, asked, deviceFree, reserved, requested, inSegments, isExact, pending, stack);
+        stacks = filled<StackSum>(set, 2);
+    }
+    holdRoundTrip(digest, encodeDigest, decodeDigest);
+}
+
+TEST(EveryRow, OfWorkComesBackWhole)
+{
+    Distinct set;
+    DeviceWorkChunk work;
+    auto& [device, configs, works] = work;
+    set(device);
+    configs = filled<LaunchConfigRow>(set);
+    works = filled<DeviceWorkRow>(set, 4);
+    works[1].kind = DeviceWorkKind::Set;
+    works[2].kind = DeviceWorkKind::Kernel;
+    works[2].what = 2; // its configuration; a kernel has no bytes
+    works[2].bytes = 0;
+    works[3].stream = works[0].stream; // starts after it
+    holdRoundTrip(work, encodeDeviceWork, decodeDeviceWork);
+
+    OperatorChunk operators;
+    auto& [calls, rows] = operators;
+    calls = filled<OperatorCallRow>(set);
+    rows = filled<OperatorRow>(set);
+    for (OperatorRow& row : rows)
+        row.call %= 3;
+    holdRoundTrip(operators, encodeOperators, decodeOperators);
+}
+
+TEST(EveryRow, OfADeepStepComesBackWhole)
+{
+    Distinct set;
+    DeepStepChunk step;
+    auto& [device, unusable, beginEvent, endEvent, tensors, rows, refs] = step;
+    set(device, unusable, beginEvent, endEvent);
+    tensors = filled<DeepTensorRow>(set);
+    rows = filled<DeepRow>(set);
+    refs = { 2, 0, 1 };
+    rows[0].tensors = 1;
+    rows[1].tensors = 0;
+    rows[2].tensors = 2;
+    rows[0].kind = rows[2].kind = DeepKind::Saved;
+    rows[1].layout = DeepLayout::NotTold; // what is not saved has neither
+    rows[1].elements = 0;
+    rows[0].elements = 100;
+    rows[2].elements = 101;
+    DeepStepChunk earlier = step;
+    for (DeepRow& row : earlier.rows) {
+        row.layout = DeepLayout::NotTold;
+        row.elements = 0;
+    }
+    constexpr std::size_t kLayoutsAndElements = 4; // a byte each
+    holdRoundTrip(step, encodeDeepStep, decodeDeepStep, kLayoutsAndElements, earlier);
+}
+
+TEST(EveryRow, OfACallListComesBackWhole)
+{
+    Distinct set;
+    CallListChunk list;
+    auto& [device, unusable, beginEvent, endEvent, tensors, lengths, rows, refs] = list;
+    set(device, unusable, beginEvent, endEvent);
+    tensors = filled<CallTensorRow>(set);
+    lengths = filled<std::int64_t>(set, 6);
+    rows = filled<CallRow>(set);
+    refs = { 5, 0, 1, 2, 4, 3 };
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        tensors[i].gradientOf = 2 - i;
+        tensors[i].dimensions = i;
+        rows[i].takes = 2 - i;
+        rows[i].returns = i;
+    }
+    holdRoundTrip(list, encodeCallList, decodeCallList);
+}
+
+} // namespace strata::wire
