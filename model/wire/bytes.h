@@ -15,6 +15,7 @@ namespace strata::wire {
 using Bytes = std::vector<std::byte>;
 
 inline constexpr std::uint32_t kNone = 0xffffffffu; ///< a number that names nothing
+inline constexpr std::size_t kMaxRowsAChunk = std::size_t{ 1 } << 22; ///< what a reader takes
 
 /// Folds the sign into the lowest bit, so that small numbers of either sign are short varints.
 [[nodiscard]] constexpr std::uint64_t zigzag(std::int64_t value)

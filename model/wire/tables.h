@@ -18,8 +18,6 @@ namespace strata::wire {
 // number of its first row, and every row is sent once, before anything refers to it. Numbers are checked by
 // whoever holds the tables: decoding here only guarantees well-formed rows.
 
-inline constexpr std::size_t kMaxRowsAChunk = std::size_t{ 1 } << 22; ///< what a reader takes
-
 /// Info and Settings chunks.
 void encodeKeyValues(std::span<const KeyValue> items, Bytes& out);
 [[nodiscard]] bool decodeKeyValues(std::span<const std::byte> payload, std::vector<KeyValue>& items);
