@@ -1,109 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/wire/tables.h"
 
+#include "model/wire/coder.h"
+
 #include <algorithm>
 
 namespace strata::wire {
 namespace {
 
-/// The number of the first row and how many follow, each of at least `rowBytes`.
-std::size_t getHead(ByteReader& in, std::uint32_t& first, std::size_t rowBytes)
+/// The number of the first row, and how many follow. Returns how many.
+std::size_t codeHead(auto& coder, auto& first, std::size_t size, std::size_t leastBytes)
 {
-    const std::uint64_t start = in.varint();
-    const std::size_t count = in.count(rowBytes);
-    if (start >= kNone || start + count >= kNone || count > kMaxRowsAChunk) {
-        in.fail();
-        return 0;
-    }
-    first = static_cast<std::uint32_t>(start);
-    return count;
+    coder.varint(first);
+    const std::size_t count = coder.count(size, leastBytes, kMaxRowsAChunk);
+    coder.require(first < kNone - count);
+    return coder.ok() ? count : 0;
 }
 
-void putHead(ByteWriter& out, std::uint32_t first, std::size_t count)
+/// `layout` is that of a row.
+constexpr auto tableLayout(std::size_t leastBytes, auto layout)
 {
-    out.varint(first);
-    out.varint(count);
+    return [=](auto& coder, auto& first, auto& rows) {
+        const std::size_t count = codeHead(coder, first, rows.size(), leastBytes);
+        coder.list(rows, count, [&](auto& row) { layout(coder, row); });
+    };
 }
 
 } // namespace
 
+constexpr auto kKeyValuesLayout = [](auto& coder, auto& items) {
+    coder.rows(items, 2, [&](auto& item) { coder.text(item.first, item.second); });
+};
+
 void encodeKeyValues(std::span<const KeyValue> items, Bytes& out)
 {
-    ByteWriter writer(out);
-    writer.varint(items.size());
-    for (const auto& [key, value] : items) {
-        writer.text(key);
-        writer.text(value);
-    }
+    encodeAs(kKeyValuesLayout, out, items);
 }
 
 bool decodeKeyValues(std::span<const std::byte> payload, std::vector<KeyValue>& items)
 {
-    ByteReader in(payload);
-    items.clear();
-    const std::size_t count = in.count(2);
-    if (count > kMaxRowsAChunk)
-        return false;
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        const std::string_view key = in.text();
-        items.emplace_back(key, in.text());
-    }
-    return in.ok();
+    return decodeAs(kKeyValuesLayout, payload, items);
 }
+
+constexpr auto kStringsLayout = tableLayout(1, [](auto& coder, auto& text) { coder.text(text); });
 
 void encodeStrings(std::uint32_t first, std::span<const std::string_view> strings, Bytes& out)
 {
-    ByteWriter writer(out);
-    putHead(writer, first, strings.size());
-    for (const std::string_view text : strings)
-        writer.text(text);
+    encodeAs(kStringsLayout, out, first, strings);
 }
 
 bool decodeStrings(
     std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::string_view>& strings)
 {
-    ByteReader in(payload);
-    const std::size_t count = getHead(in, first, 1);
-    strings.clear();
-    strings.reserve(count);
-    for (std::size_t i = 0; i < count && in.ok(); ++i)
-        strings.push_back(in.text());
-    return in.ok();
+    return decodeAs(kStringsLayout, payload, first, strings);
 }
+
+constexpr auto kFramesLayout = tableLayout(4, [](auto& coder, auto& frame) {
+    coder.id(frame.file, frame.function);
+    coder.signedVarint(frame.line);
+    coder.id(frame.extras);
+});
 
 void encodeFrames(std::uint32_t first, std::span<const FrameRow> frames, Bytes& out)
 {
-    ByteWriter writer(out);
-    putHead(writer, first, frames.size());
-    for (const FrameRow& frame : frames) {
-        writer.id(frame.file);
-        writer.id(frame.function);
-        writer.signedVarint(frame.line);
-        writer.id(frame.extras);
-    }
+    encodeAs(kFramesLayout, out, first, frames);
 }
 
 bool decodeFrames(std::span<const std::byte> payload, std::uint32_t& first, std::vector<FrameRow>& frames)
 {
-    ByteReader in(payload);
-    const std::size_t count = getHead(in, first, 4);
-    frames.clear();
-    frames.reserve(count);
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        FrameRow frame;
-        frame.file = in.id();
-        frame.function = in.id();
-        frame.line = in.signedVarint();
-        frame.extras = in.id();
-        frames.push_back(frame);
-    }
-    return in.ok();
+    return decodeAs(kFramesLayout, payload, first, frames);
 }
 
 void encodeStacks(std::uint32_t first, const StackRows& stacks, Bytes& out)
 {
-    ByteWriter writer(out);
-    putHead(writer, first, stacks.ends.size());
+    WritingCoder coder(out);
+    codeHead(coder, first, stacks.ends.size(), 2);
     std::span<const std::uint32_t> last;
     for (std::size_t i = 0; i < stacks.ends.size(); ++i) {
         const std::span<const std::uint32_t> stack = stacks[i];
@@ -111,266 +82,155 @@ void encodeStacks(std::uint32_t first, const StackRows& stacks, Bytes& out)
         while (shared < std::min(stack.size(), last.size())
             && stack[stack.size() - 1 - shared] == last[last.size() - 1 - shared])
             ++shared;
-        writer.varint(shared);
-        writer.varint(stack.size() - shared);
+        coder.varint(shared, stack.size() - shared);
         for (const std::uint32_t frame : stack.first(stack.size() - shared))
-            writer.varint(frame);
+            coder.varint(frame);
         last = stack;
     }
 }
 
 bool decodeStacks(std::span<const std::byte> payload, std::uint32_t& first, StackRows& stacks)
 {
-    ByteReader in(payload);
-    const std::size_t count = getHead(in, first, 2);
+    ReadingCoder coder(payload);
+    const std::size_t count = codeHead(coder, first, 0, 2);
     stacks.frames.clear();
     stacks.ends.clear();
     stacks.ends.reserve(count);
     std::size_t lastBegin = 0;
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    for (std::size_t i = 0; i < count && coder.ok(); ++i) {
         const std::size_t begin = stacks.frames.size();
-        const std::uint64_t shared = in.varint();
-        const std::size_t own = in.count();
+        std::uint64_t shared = 0;
+        coder.varint(shared);
+        const std::size_t own = coder.count(0, 1, kAsManyAsFit);
         // Sharing makes frames out of nothing: a small payload must not become a large stack table.
         if (shared > begin - lastBegin || begin + own + shared > kMaxFramesAChunk)
             return false;
         for (std::size_t f = 0; f < own; ++f) {
-            const std::uint64_t frame = in.varint();
-            if (frame >= kNone)
+            coder.varint(stacks.frames.emplace_back());
+            if (stacks.frames.back() == kNone)
                 return false;
-            stacks.frames.push_back(static_cast<std::uint32_t>(frame));
         }
         for (std::size_t f = begin - static_cast<std::size_t>(shared); f < begin; ++f)
             stacks.frames.push_back(stacks.frames[f]);
         stacks.ends.push_back(static_cast<std::uint32_t>(stacks.frames.size()));
         lastBegin = begin;
     }
-    return in.ok();
+    return coder.ok();
 }
+
+constexpr auto kStreamsLayout = tableLayout(1, [](auto& coder, auto& stream) { coder.signedVarint(stream); });
 
 void encodeStreams(std::uint32_t first, std::span<const std::int64_t> streams, Bytes& out)
 {
-    ByteWriter writer(out);
-    putHead(writer, first, streams.size());
-    for (const std::int64_t stream : streams)
-        writer.signedVarint(stream);
+    encodeAs(kStreamsLayout, out, first, streams);
 }
 
 bool decodeStreams(
     std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::int64_t>& streams)
 {
-    ByteReader in(payload);
-    const std::size_t count = getHead(in, first, 1);
-    streams.clear();
-    for (std::size_t i = 0; i < count && in.ok(); ++i)
-        streams.push_back(in.signedVarint());
-    return in.ok();
+    return decodeAs(kStreamsLayout, payload, first, streams);
 }
+
+constexpr auto kPoolsLayout = tableLayout(3, [](auto& coder, auto& pool) {
+    coder.signedVarint(pool.owner, pool.id);
+    coder.knownCode(pool.kind, kPoolKinds);
+});
 
 void encodePools(std::uint32_t first, std::span<const PoolRow> pools, Bytes& out)
 {
-    ByteWriter writer(out);
-    putHead(writer, first, pools.size());
-    for (const PoolRow& pool : pools) {
-        writer.signedVarint(pool.owner);
-        writer.signedVarint(pool.id);
-        writer.byte(static_cast<std::uint8_t>(pool.kind));
-    }
+    encodeAs(kPoolsLayout, out, first, pools);
 }
 
 bool decodePools(std::span<const std::byte> payload, std::uint32_t& first, std::vector<PoolRow>& pools)
 {
-    ByteReader in(payload);
-    const std::size_t count = getHead(in, first, 3);
-    pools.clear();
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        PoolRow pool;
-        pool.owner = in.signedVarint();
-        pool.id = in.signedVarint();
-        const std::uint8_t kind = in.byte();
-        if (kind >= kPoolKinds)
-            return false;
-        pool.kind = static_cast<PoolKind>(kind);
-        pools.push_back(pool);
-    }
-    return in.ok();
+    return decodeAs(kPoolsLayout, payload, first, pools);
 }
+
+constexpr auto kAnnotationsLayout = [](auto& coder, auto& rows) {
+    std::uint64_t time = 0;
+    coder.rows(rows, 4, [&](auto& row) {
+        coder.code(row.kind);
+        coder.signedVarint(row.device);
+        coder.id(row.name);
+        coder.step(row.timeNs, time);
+    });
+    if (coder.more(std::ranges::any_of(rows, [](const AnnotationRow& row) { return row.thread != 0; })))
+        coder.varints(rows, &AnnotationRow::thread);
+    coder.dropUnknown(rows, &AnnotationRow::kind, kAnnotationKinds);
+};
 
 void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out)
 {
-    ByteWriter writer(out);
-    writer.varint(rows.size());
-    std::int64_t last = 0;
-    for (const AnnotationRow& row : rows) {
-        writer.byte(static_cast<std::uint8_t>(row.kind));
-        writer.signedVarint(row.device);
-        writer.id(row.name);
-        writer.signedVarint(static_cast<std::int64_t>(
-            static_cast<std::uint64_t>(row.timeNs) - static_cast<std::uint64_t>(last)));
-        last = row.timeNs;
-    }
-    if (std::ranges::any_of(rows, [](const AnnotationRow& row) { return row.thread != 0; }))
-        for (const AnnotationRow& row : rows)
-            writer.varint(row.thread);
+    encodeAs(kAnnotationsLayout, out, rows);
 }
 
 bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows)
 {
-    ByteReader in(payload);
-    const std::size_t count = in.count(4);
-    if (count > kMaxRowsAChunk)
-        return false;
-    rows.clear();
-    rows.reserve(count);
-    std::uint64_t last = 0;
-    std::vector<std::uint8_t> kinds;
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        AnnotationRow row;
-        const std::uint8_t kind = kinds.emplace_back(in.byte());
-        const std::int64_t device = in.signedVarint();
-        row.name = in.id();
-        last += static_cast<std::uint64_t>(in.signedVarint());
-        row.timeNs = static_cast<std::int64_t>(last);
-        if (device < INT32_MIN || device > INT32_MAX)
-            return false;
-        row.device = static_cast<std::int32_t>(device);
-        row.kind = static_cast<AnnotationKind>(kind);
-        if (kind < kAnnotationKinds)
-            rows.push_back(row);
-    }
-    if (in.atEnd()) // as before threads were told
-        return in.ok();
-    std::size_t known = 0;
-    for (const std::uint8_t kind : kinds) {
-        const std::uint64_t thread = in.varint();
-        if (kind < kAnnotationKinds && in.ok())
-            rows[known++].thread = static_cast<std::uint32_t>(thread);
-    }
-    return in.ok();
+    return decodeAs(kAnnotationsLayout, payload, rows);
 }
+
+constexpr auto kDriverLayout = [](auto& coder, auto& rows) {
+    std::uint64_t time = 0;
+    coder.rows(rows, 6, [&](auto& row) {
+        coder.signedVarint(row.device);
+        coder.varint(row.event);
+        coder.step(row.timeNs, time);
+        coder.signedVarint(row.usedBytes, row.processBytes, row.reservedBytes);
+    });
+};
 
 void encodeDriver(std::span<const DriverRow> rows, Bytes& out)
 {
-    ByteWriter writer(out);
-    writer.varint(rows.size());
-    std::int64_t time = 0;
-    for (const DriverRow& row : rows) {
-        writer.signedVarint(row.device);
-        writer.varint(row.event);
-        writer.signedVarint(row.timeNs - time);
-        writer.signedVarint(row.usedBytes);
-        writer.signedVarint(row.processBytes);
-        writer.signedVarint(row.reservedBytes);
-        time = row.timeNs;
-    }
+    encodeAs(kDriverLayout, out, rows);
 }
 
 bool decodeDriver(std::span<const std::byte> payload, std::vector<DriverRow>& rows)
 {
-    ByteReader in(payload);
-    const std::size_t count = in.count(6);
-    if (count > kMaxRowsAChunk)
-        return false;
-    rows.clear();
-    rows.reserve(count);
-    std::int64_t time = 0;
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        const std::int64_t device = in.signedVarint();
-        if (device < INT32_MIN || device > INT32_MAX)
-            return false;
-        DriverRow& row = rows.emplace_back();
-        row.device = static_cast<std::int32_t>(device);
-        row.event = in.varint();
-        time = static_cast<std::int64_t>(
-            static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(in.signedVarint()));
-        row.timeNs = time;
-        row.usedBytes = in.signedVarint();
-        row.processBytes = in.signedVarint();
-        row.reservedBytes = in.signedVarint();
-    }
-    return in.ok();
+    return decodeAs(kDriverLayout, payload, rows);
 }
+
+constexpr auto kLostLayout = [](auto& coder, auto& rows) {
+    coder.rows(rows, 3, [&](auto& row) {
+        coder.signedVarint(row.device);
+        coder.varint(row.event, row.count);
+    });
+};
 
 void encodeLost(std::span<const LostRow> rows, Bytes& out)
 {
-    ByteWriter writer(out);
-    writer.varint(rows.size());
-    for (const LostRow& row : rows) {
-        writer.signedVarint(row.device);
-        writer.varint(row.event);
-        writer.varint(row.count);
-    }
+    encodeAs(kLostLayout, out, rows);
 }
 
 bool decodeLost(std::span<const std::byte> payload, std::vector<LostRow>& rows)
 {
-    ByteReader in(payload);
-    const std::size_t count = in.count(3);
-    if (count > kMaxRowsAChunk)
-        return false;
-    rows.clear();
-    rows.reserve(count);
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        const std::int64_t device = in.signedVarint();
-        if (device < INT32_MIN || device > INT32_MAX)
-            return false;
-        rows.push_back({ static_cast<std::int32_t>(device), in.varint(), in.varint() });
-    }
-    return in.ok();
+    return decodeAs(kLostLayout, payload, rows);
 }
+
+constexpr auto kEarlierLayout = [](auto& coder, auto& rows) {
+    coder.rows(rows, 9, [&](auto& row) {
+        coder.signedVarint(row.device);
+        coder.varint(row.firstEvent, row.events);
+        coder.signedVarint(row.firstNs);
+        coder.varint(row.durationNs, row.requestedMin);
+        coder.varintAbove(row.requestedMax, row.requestedMin);
+        coder.varint(row.reservedMin);
+        coder.varintAbove(row.reservedMax, row.reservedMin);
+        constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 61; // sums of two fit
+        for (const std::uint64_t number : { row.firstEvent, row.events,
+                 static_cast<std::uint64_t>(row.firstNs), row.durationNs, row.requestedMax, row.reservedMax })
+            coder.require(number <= kMost);
+        coder.require(row.events > 0 && row.firstEvent + row.events <= kMost);
+    });
+};
 
 void encodeEarlier(std::span<const EarlierRow> rows, Bytes& out)
 {
-    ByteWriter writer(out);
-    writer.varint(rows.size());
-    for (const EarlierRow& row : rows) {
-        writer.signedVarint(row.device);
-        writer.varint(row.firstEvent);
-        writer.varint(row.events);
-        writer.signedVarint(row.firstNs);
-        writer.varint(row.durationNs);
-        writer.varint(row.requestedMin);
-        writer.varint(row.requestedMax - row.requestedMin);
-        writer.varint(row.reservedMin);
-        writer.varint(row.reservedMax - row.reservedMin);
-    }
+    encodeAs(kEarlierLayout, out, rows);
 }
 
 bool decodeEarlier(std::span<const std::byte> payload, std::vector<EarlierRow>& rows)
 {
-    constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 61; // sums of two fit
-    ByteReader in(payload);
-    const std::size_t count = in.count(9);
-    if (count > kMaxRowsAChunk)
-        return false;
-    rows.clear();
-    rows.reserve(count);
-    for (std::size_t i = 0; i < count && in.ok(); ++i) {
-        const std::int64_t device = in.signedVarint();
-        EarlierRow row;
-        row.device = static_cast<std::int32_t>(device);
-        row.firstEvent = in.varint();
-        row.events = in.varint();
-        row.firstNs = in.signedVarint();
-        row.durationNs = in.varint();
-        row.requestedMin = in.varint();
-        row.requestedMax = in.varint();
-        row.reservedMin = in.varint();
-        row.reservedMax = in.varint();
-        for (const std::uint64_t each : { row.firstEvent, row.events, row.durationNs, row.requestedMin,
-                 row.requestedMax, row.reservedMin, row.reservedMax })
-            if (each > kMost)
-                return false;
-        if (device < INT32_MIN || device > INT32_MAX || row.events == 0 || row.firstNs < 0
-            || static_cast<std::uint64_t>(row.firstNs) > kMost || row.events > kMost - row.firstEvent)
-            return false;
-        row.requestedMax += row.requestedMin;
-        row.reservedMax += row.reservedMin;
-        if (row.requestedMax > kMost || row.reservedMax > kMost)
-            return false;
-        rows.push_back(row);
-    }
-    return in.ok();
+    return decodeAs(kEarlierLayout, payload, rows);
 }
 
 } // namespace strata::wire
