@@ -2,87 +2,50 @@
 // Rows lie by column, as those of work.
 #include "model/wire/deep_step_codec.h"
 
-#include "model/wire/step_columns.h"
+#include "model/wire/coder.h"
+#include "model/wire/step_head.h"
 
 namespace strata::wire {
 
+constexpr auto kDeepStepLayout = [](auto& coder, auto& chunk) {
+    auto& tensors = chunk.tensors;
+    auto& rows = chunk.rows;
+    kStepHeadLayout(coder, chunk);
+    coder.room(tensors, 2);
+    coder.steps(tensors, &DeepTensorRow::address);
+    coder.ids(tensors, &DeepTensorRow::type);
+    coder.room(rows, 7);
+    coder.codes(rows, &DeepRow::kind);
+    coder.varints(rows, &DeepRow::thread);
+    coder.steps(rows, &DeepRow::event, chunk.beginEvent);
+    coder.ids(rows, &DeepRow::name, &DeepRow::detail, &DeepRow::saved);
+    coder.varints(rows, &DeepRow::tensors);
+    coder.room(chunk.refs, 1);
+    coder.steps(chunk.refs, std::identity());
+    std::uint64_t named = 0;
+    for (const DeepRow& row : rows)
+        named += row.tensors;
+    coder.require(named == chunk.refs.size());
+    for (const std::uint32_t ref : chunk.refs)
+        coder.require(ref < tensors.size());
+    if (!coder.more(true))
+        return;
+    for (auto& row : rows)
+        if (row.kind == DeepKind::Saved)
+            coder.codeOr(row.layout, kDeepLayouts, DeepLayout::NotTold);
+    for (auto& row : rows)
+        if (row.kind == DeepKind::Saved)
+            coder.varint(row.elements);
+};
+
 void encodeDeepStep(const DeepStepChunk& chunk, Bytes& out)
 {
-    ByteWriter writer(out);
-    writeStep(writer, chunk);
-    writer.varint(chunk.tensors.size());
-    writeDifferences(writer, chunk.tensors, 0, [](const DeepTensorRow& tensor) { return tensor.address; });
-    for (const DeepTensorRow& tensor : chunk.tensors)
-        writer.id(tensor.type);
-    writer.varint(chunk.rows.size());
-    for (const DeepRow& row : chunk.rows)
-        writer.byte(static_cast<std::uint8_t>(row.kind));
-    for (const DeepRow& row : chunk.rows)
-        writer.varint(row.thread);
-    writeDifferences(writer, chunk.rows, chunk.beginEvent, [](const DeepRow& row) { return row.event; });
-    for (const DeepRow& row : chunk.rows)
-        writer.id(row.name);
-    for (const DeepRow& row : chunk.rows)
-        writer.id(row.detail);
-    for (const DeepRow& row : chunk.rows)
-        writer.id(row.saved);
-    for (const DeepRow& row : chunk.rows)
-        writer.varint(row.tensors);
-    writer.varint(chunk.refs.size());
-    writeDifferences(writer, chunk.refs, 0, [](std::uint32_t ref) { return ref; });
-    for (const DeepRow& row : chunk.rows)
-        if (row.kind == DeepKind::Saved)
-            writer.byte(static_cast<std::uint8_t>(row.layout));
-    for (const DeepRow& row : chunk.rows)
-        if (row.kind == DeepKind::Saved)
-            writer.varint(row.elements);
+    encodeAs(kDeepStepLayout, out, chunk);
 }
 
 bool decodeDeepStep(std::span<const std::byte> payload, DeepStepChunk& chunk)
 {
-    constexpr std::size_t kLeastTensorBytes = 2, kLeastBytes = 7; // a field each
-    ByteReader in(payload);
-    bool fits = readStep(in, chunk);
-    if (!readCount(in, kLeastTensorBytes, chunk.tensors))
-        return false;
-    readDifferences(
-        in, chunk.tensors, 0, [](DeepTensorRow& tensor, std::uint64_t address) { tensor.address = address; });
-    for (DeepTensorRow& tensor : chunk.tensors)
-        tensor.type = in.id();
-    if (!readCount(in, kLeastBytes, chunk.rows))
-        return false;
-    for (DeepRow& row : chunk.rows)
-        row.kind = static_cast<DeepKind>(in.byte());
-    for (DeepRow& row : chunk.rows)
-        fits = narrow(in.varint(), row.thread) && fits;
-    readDifferences(
-        in, chunk.rows, chunk.beginEvent, [](DeepRow& row, std::uint64_t event) { row.event = event; });
-    for (DeepRow& row : chunk.rows)
-        row.name = in.id();
-    for (DeepRow& row : chunk.rows)
-        row.detail = in.id();
-    for (DeepRow& row : chunk.rows)
-        row.saved = in.id();
-    std::uint64_t named = 0;
-    for (DeepRow& row : chunk.rows) {
-        fits = narrow(in.varint(), row.tensors) && fits;
-        named += row.tensors;
-    }
-    if (!readCount(in, 1, chunk.refs))
-        return false;
-    readDifferences(in, chunk.refs, 0, [&](std::uint32_t& ref, std::uint64_t number) {
-        fits = narrow(number, ref) && ref < chunk.tensors.size() && fits;
-    });
-    if (!in.ok() || in.atEnd()) // an earlier Strata did not tell more
-        return in.ok() && fits && named == chunk.refs.size();
-    for (DeepRow& row : chunk.rows)
-        if (row.kind == DeepKind::Saved)
-            if (const std::uint8_t layout = in.byte(); layout <= 2)
-                row.layout = static_cast<DeepLayout>(layout);
-    for (DeepRow& row : chunk.rows)
-        if (row.kind == DeepKind::Saved)
-            row.elements = in.varint();
-    return in.ok() && fits && named == chunk.refs.size();
+    return decodeAs(kDeepStepLayout, payload, chunk);
 }
 
 } // namespace strata::wire

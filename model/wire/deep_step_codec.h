@@ -39,6 +39,7 @@ enum class DeepLayout : std::uint8_t {
     InOrder = 1, ///< the last dimension first, without gaps: torch.Tensor.is_contiguous()
     Otherwise = 2, ///< as those of a transposed or an expanded one
 };
+inline constexpr std::size_t kDeepLayouts = 3;
 
 struct DeepRow {
     DeepKind kind = DeepKind::Operator;
