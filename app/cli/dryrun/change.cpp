@@ -8,6 +8,15 @@
 
 namespace strata::cli {
 
+std::string knownChanges()
+{
+    std::string known;
+    for (const model::ChangeKind* kind : model::changeKinds())
+        if (!kind->dryRunValues.empty())
+            known += (known.empty() ? "" : ", ") + std::string(kind->dryRunValues);
+    return known;
+}
+
 model::Result<void> checkChange(std::string_view change)
 {
     const auto equals = change.find('=');
@@ -34,12 +43,8 @@ model::Result<void> checkChange(std::string_view change)
         && (isAlone ? kind->isForDryRunAlone : kind->isForDryRun(value));
     if (isKnown && change.find('\n') == change.npos)
         return {};
-    std::string known;
-    for (const model::ChangeKind* each : kinds)
-        if (!each->dryRunValues.empty())
-            known += (known.empty() ? "" : ", ") + std::string(each->dryRunValues);
     return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
-        model::say("there are %1", known));
+        model::say("there are %1", knownChanges()));
 }
 
 } // namespace strata::cli

@@ -55,10 +55,8 @@ public:
         app.add_flag(
             "--spread", m_options.spread, "Run other orders of addresses too: how far does reserved move");
         app.add_option("--change", m_options.changes,
-               "Run once more with amp=bf16, dtype=bf16, checkpoint=MODULE_CLASS, "
-               "optimizer=NAME[,KEY=VALUE], accumulate=K, attention=KERNEL, offload=activations, "
-               "offload=optimizer, zero_grad=after-step|before-forward|before-backward or "
-               "fsdp[=MODULE_CLASS], which shards over --world-size; Python alone; may be repeated")
+               "Run once more with a change: " + knownChanges()
+                   + ". fsdp shards over --world-size. Python alone; may be repeated")
             ->allow_extra_args(false);
         app.add_option("--fit", m_options.fit,
                "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "
