@@ -386,24 +386,25 @@ protected:
     std::optional<Printed> m_printed;
 };
 
-/// Figures that the command line does not print as JSON, yet.
+/// Figures that the command line does not print as JSON, yet: these parts of texts are left out.
 struct Gap {
-    const char *page, *text;
+    const char *page, *part;
 };
 constexpr Gap kGaps[] = {
-    { "events", "allocated .*, freed " }, // of the rows that are shown
-    { "flame", "% of it below " }, // of a call tree
-    { "leaks", "steps needed$|30 steps after " }, // how many steps a verdict takes
-    { "summary", "^time span$" }, { "notes", "^\\d+ [A-Z][a-z]+ \\d{4} " }, // a day
-    { "summary", "has to hold at least" }, // strata oom says it as text alone
+    { "events", "allocated [\\d.,]+ \\w+, freed [\\d.,]+ \\w+" }, // of the rows that are shown
+    { "flame", "[\\d.]+ % of it below " }, // of a call tree
+    { "leaks", "of \\d+ steps needed$|\\d+ steps after it tell" }, // how many steps a verdict takes
+    { "notes", "^\\d+ [A-Z][a-z]+ \\d{4} [\\d:]+$" }, // a day
+    { "summary", "has to hold at least [\\d.,]+ \\w+" }, // strata oom says it as text alone
+    { "summary", "^time span$" },
 };
 
-bool isGap(const Page& page, const QString& text)
+QString withoutGaps(const Page& page, QString text)
 {
-    return std::ranges::any_of(kGaps, [&](const Gap& gap) {
-        return page.id() == QLatin1String(gap.page)
-            && text.contains(QRegularExpression(QString::fromLatin1(gap.text)));
-    });
+    for (const Gap& gap : kGaps)
+        if (page.id() == QLatin1String(gap.page))
+            text.remove(QRegularExpression(QString::fromLatin1(gap.part)));
+    return text;
 }
 
 TEST_P(FiguresAgree, OnEveryPage)
@@ -417,8 +418,8 @@ TEST_P(FiguresAgree, OnEveryPage)
         QString before;
         for (const QString& text : textsOf(page)) {
             ++figures;
-            const QStringList unknown = m_printed->unknownIn(text);
-            if (!unknown.isEmpty() && !isGap(page, text))
+            const QStringList unknown = m_printed->unknownIn(withoutGaps(page, text));
+            if (!unknown.isEmpty())
                 wrong << QStringLiteral("%1 of: %2, after: %3")
                              .arg(unknown.join(QStringLiteral("; ")), text, before);
             before = text;
@@ -427,7 +428,7 @@ TEST_P(FiguresAgree, OnEveryPage)
         for (const auto& [label, figure] : labelledOf(page))
             if (oneFigure.match(figure).hasMatch()) {
                 ++labels;
-                if (!m_printed->isOf(figure, label) && !isGap(page, label))
+                if (!m_printed->isOf(figure, label) && !withoutGaps(page, label).isEmpty())
                     wrong << QStringLiteral("no key of %1 has %2").arg(label, figure);
             }
         for (const auto* view : page.findChildren<PlainTableView*>()) {
