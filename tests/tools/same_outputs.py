@@ -29,7 +29,7 @@ READING = [*(f"at {{F}} {position} --by {group}" for position in ("peak", "end")
            "at {F} 0", "at {F} 10 --frames --by site", "at {F} nonsense", "at {F} 99999999", "summary {F} --replay",
            "summary {F} --max-peak 1MiB", "summary {F} --from 3 --to 20", "summary {F} --from 20 --to 3", "check {F} --from 2",
            *(f"{command} {{F}}" for command in ("summary", "check", "steps", "oom", "fragmentation", "leaks", "timeline", "replay", "notes",
-                                                "ledger", "state", "whatif", "render", "convert")),
+                                                "ledger", "state", "whatif")), "render {F} -o {T}", "convert {F} -o {T}/out.strata", "render {F}", "convert {F}",
            "blocks {F} --limit 30 --sort -requested", "blocks {F} --frames --limit 5", "blocks {F} --from 5 --to 9 --filter size>1MiB",
            "blocks {F} --filter nonsense", "blocks {F} --replay --limit 9", "events {F} --limit 30 --annotations", "events {F} --from 7 --limit 3 --frames",
            "events {F} --sort size --limit 4", "oom {F} --capacity 1GiB", "state {F} peak", "state {F} end --limit 3", "ledger {F} end", "ledger {F} --by module",
