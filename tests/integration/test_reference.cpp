@@ -28,6 +28,7 @@
 #include "tests/integration/answer_reference.h"
 #include "tests/integration/run_strata.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -117,7 +118,15 @@ std::string changesPage()
         page += "| " + codeOf(kind->values) + " | " + std::string(kind->help.text()) + " | "
             + confirmedBy(*kind) + " | " + (kind->dryRunValues.empty() ? "" : codeOf(kind->dryRunValues))
             + " |\n";
-    return page;
+    std::vector<const model::ChangeKind*> made;
+    for (const model::ChangeKind* kind : model::changeKinds())
+        if (kind->stage != model::ChangeStage::None)
+            made.push_back(kind);
+    std::ranges::stable_sort(made, {}, &model::ChangeKind::stage);
+    page += "\nSeveral changes are made in this order, whatever the order on the command line:";
+    for (const model::ChangeKind* kind : made)
+        page += (kind == made.front() ? " `" : ", `") + std::string(kind->word) + '`';
+    return page + ". Several of one kind are taken in the order given.\n";
 }
 
 void expectPage(const char* name, const std::string& made)

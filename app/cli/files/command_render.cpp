@@ -88,7 +88,7 @@ public:
         app.add_option("--theme", m_theme, "light or dark")->type_name("THEME");
         app.add_option("--scale", m_scale, "Device pixel ratio, 1 to 4 (default 1)")->type_name("N");
         app.add_option("--change", m_changes,
-               "What the page whatif is asked, as strata whatif takes it; one after the other")
+               "What the page whatif is asked, as strata whatif takes it; may be repeated")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--table", m_table,

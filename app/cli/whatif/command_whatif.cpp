@@ -44,7 +44,7 @@ constexpr std::string_view kLargestBatch = model::fitGoalWord(model::FitGoal::La
 
 std::string changeHelp()
 {
-    std::string help = "What is another, one after the other";
+    std::string help = "Change of the program; may be repeated, in any order of kinds";
     for (const model::ChangeKind* kind : model::changeKinds())
         help += fmt::format("{} {}: {}", kind == model::changeKinds().front() ? ":" : ";", kind->values,
             Sentence(kind->help).text());

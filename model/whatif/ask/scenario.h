@@ -49,7 +49,7 @@ struct RecordedRun {
 };
 
 struct Scenario {
-    std::vector<Change> changes; ///< one after the other
+    std::vector<Change> changes; ///< made in the order of ChangeStage; of a kind in this order
     std::optional<std::string> settings; ///< of the allocator, all of them; none: as recorded
     std::optional<std::int64_t> capacityBytes; ///< of the device; none: that of the recording, if known
     /// What is likeliest alone, for whoever cannot wait: no bounds, a tenth of the time and less.
