@@ -16,8 +16,8 @@
 
 namespace strata::model {
 
-/// What an answer holds is said once, beside its struct: of each field its key, its unit, what it means, and
-/// how to get it. JSON, and the manual's list of keys, are made of this.
+/// The fields of an answer, described once, beside its struct: key, unit, meaning, and how to get the value.
+/// They make JSON, docs/json.md, and the values of tables.
 ///
 ///     template <> struct Fields<LeakPlace> {
 ///         static constexpr std::tuple all{
@@ -52,8 +52,8 @@ template <class Get> struct Field {
     }
 };
 
-/// `get` is a pointer to a member, or a function of the struct, or of it and of what it is told in: the
-/// answer around it, a recording.
+/// `get` is a pointer to a member, or a function. A function takes the struct, and maybe its context: the
+/// answer around it, or a recording.
 template <class Get>
 [[nodiscard]] constexpr Field<Get> field(std::string_view key, Unit unit, std::string_view meaning, Get get)
 {

@@ -98,7 +98,7 @@ private:
 };
 
 /// Reads an object into a struct whose Fields are pointers to members. A key that is missing or null leaves
-/// its member as it is, and keys that no field has are skipped, so older and newer documents can be read. A
+/// its member as it is. Keys without a field are skipped. So older and newer documents can be read. A
 /// value of another type than its member's fails with Kind::Format and names the key; `into` is then read in
 /// part.
 template <class Json, HasFields T> [[nodiscard]] Result<void> readFields(const Json& json, T& into)

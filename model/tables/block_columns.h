@@ -46,7 +46,7 @@ struct BlockRow {
     [[nodiscard]] const Recording& recording() const { return trace().recording(); }
     [[nodiscard]] const BlockColumns& blocks() const { return trace().blocks(); }
     [[nodiscard]] StackId stack() const { return blocks().stack[block]; }
-    /// nullptr: what it is for is not known.
+    /// nullptr: its category is not known.
     [[nodiscard]] const BlockCategory* category() const
     {
         return in->categories && in->categorised->blocks().contains(block) ? &in->categories->of(block)

@@ -38,7 +38,7 @@ struct EventRow {
     [[nodiscard]] const Recording& recording() const { return trace().recording(); }
     [[nodiscard]] const EventColumns& events() const { return trace().events(); }
     [[nodiscard]] StackId stack() const { return events().stack[event]; } ///< its own
-    /// What stands in the column of addresses is what the driver had free.
+    /// Its address is the number of bytes that the driver had free.
     [[nodiscard]] bool isOom() const { return events().action[event] == Action::Oom; }
     [[nodiscard]] std::string_view action() const
     {

@@ -15,8 +15,8 @@
 
 namespace strata::model {
 
-/// The columns of blocks (block_columns.h) and of events (event_columns.h) are said once, for JSON, CSV, the
-/// terminal, the window and --sort. Fields<Row>::all holds them in the order of JSON; those that are more
+/// The columns of blocks (block_columns.h) and of events (event_columns.h), once for JSON, CSV, the terminal,
+/// the window and --sort. Fields<Row>::all holds them in the order of JSON; those that are more
 /// than a key of JSON are RowColumns. `Order` numbers those that rows can be put in order by, in the order of
 /// --sort's help.
 

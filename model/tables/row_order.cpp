@@ -70,7 +70,7 @@ Key keyOf(StreamIn stream)
     return keyOf(stream.handle());
 }
 
-/// Orders by what stands in the column.
+/// Orders by the values of the column.
 template <BlockOrder order> RowKey valueKey(const BlockSource& of)
 {
     return [of](std::uint32_t row) {

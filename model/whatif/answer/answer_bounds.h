@@ -6,8 +6,8 @@
 
 namespace strata::model {
 
-/// How far an answer may be off: each widens its bounds by what its evidence leaves open, takes the point
-/// away where there is none between them, and says why. Shares are those of docs/accuracy.md.
+/// How far an answer may be off. Each widens the bounds by what its evidence leaves open, drops the estimate
+/// where there is a range only, and says why. docs/accuracy.md has the measured errors.
 
 /// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
 /// many.

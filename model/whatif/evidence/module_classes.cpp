@@ -44,8 +44,8 @@ std::vector<std::string> moduleClassesOf(const DeviceTrace& trace)
         }
     }
     std::vector<std::pair<std::string, Seen>> classes(seen.begin(), seen.end());
-    // One that is called once is the model itself, or near to it: all of it would be computed again at once.
-    // Of those that hold others the outermost save most.
+    // A module that is called once is the model, or nearly: a checkpoint would compute all of it again.
+    // Of modules that hold others, the outermost save most.
     std::ranges::stable_sort(classes, [](const auto& a, const auto& b) {
         const auto rank = [](const Seen& one) {
             const bool isBlock = one.holdsOthers && one.calls > 1;

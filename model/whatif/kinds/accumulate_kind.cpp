@@ -35,7 +35,7 @@ void weighGrowth(Prediction& prediction, const Accumulation& accumulation, std::
     prediction.most.requestedBytesPeak += more.requestedBytes;
     prediction.most.allocatedBytesPeak += more.allocatedBytes;
     prediction.most.reservedBytesPeak += more.allocatedBytes + kTailBytes;
-    constexpr std::int64_t kLittle = 200; // a part of the peak that no point stands or falls with
+    constexpr std::int64_t kLittle = 200; // a smaller part of the peak leaves the estimate as it is
     if (more.requestedBytes <= prediction.most.requestedBytesPeak / kLittle)
         return;
     prediction.predicted.reset();

@@ -29,7 +29,7 @@ public:
         std::function<ProgramRun(const ProgramRun& run, std::size_t way)> rewrite = {};
         std::size_t ways = 1;
         /// Widens an answer by what its evidence leaves open, takes its point away where there is none, and
-        /// says why. Shares are those of docs/accuracy.md.
+        /// says why. Shares: see its kind, and docs/accuracy.md.
         std::function<void(Prediction& prediction)> weigh = {};
     };
 
