@@ -97,6 +97,18 @@ private:
     std::optional<std::string> m_wrongKey;
 };
 
+/// The field `key` of `Written`, read into a member of another struct. Does not compile without such a key.
+template <HasFields Written, class Get>
+[[nodiscard]] consteval Field<Get> fieldOf(std::string_view key, Get get)
+{
+    std::optional<Field<Get>> found;
+    forEachField<Written>([&](const auto& written) {
+        if (written.key == key)
+            found.emplace(Field<Get>{ written.key, written.unit, written.meaning, get });
+    });
+    return found.value();
+}
+
 /// Reads an object into a struct whose Fields are pointers to members. A key that is missing or null leaves
 /// its member as it is. Keys without a field are skipped. So older and newer documents can be read. A
 /// value of another type than its member's fails with Kind::Format and names the key; `into` is then read in

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/whatif/confirm_job.h"
 
+#include "model/whatif/plan/read_confirmed.h"
 #include "views/models/programs/shell_words.h"
 #include "views/style/texts.h"
 
 #include <QDir>
 #include <QFileInfo>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
+
+#include <string_view>
 
 namespace strata::views {
 
 namespace {
-
-std::optional<model::PeakFigures> figuresOf(const QJsonValue& json)
-{
-    if (!json.isObject())
-        return std::nullopt;
-    const auto bytes = [&](const char* key) { return json[QLatin1String(key)].toInteger(); };
-    return model::PeakFigures{ bytes("requested_bytes_peak"), bytes("allocated_bytes_peak"),
-        bytes("reserved_bytes_peak") };
-}
 
 /// Calls hang on no folder: one that was typed is that of the home folder.
 QString pythonOf(const QString& typed)
@@ -70,23 +61,25 @@ QString ConfirmRequest::commandLine() const
 
 std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString& problem)
 {
-    const QJsonObject told = QJsonDocument::fromJson(json).object();
-    const QJsonValue refused = told[QLatin1String("refused")];
-    if (refused.isString())
-        problem = refused.toString();
-    const QJsonValue device = told[QLatin1String("devices")].toArray().at(0);
-    const auto changed = figuresOf(device[QLatin1String("confirmed")]);
-    const QString note = device[QLatin1String("confirmed_note")].toString();
-    if (!changed) {
+    const auto answer
+        = model::readConfirmed(std::string_view(json.data(), static_cast<std::size_t>(json.size())));
+    if (!answer)
+        return std::nullopt; // ended before it was written: exit status and complaint say why
+    if (answer->refused)
+        problem = text::utf8(*answer->refused);
+    const model::ConfirmedDevice device
+        = answer->devices.empty() ? model::ConfirmedDevice() : answer->devices.front();
+    const QString note = text::utf8(device.note.value_or(std::string()));
+    if (!device.confirmed) {
         if (!note.isEmpty())
             problem = note;
         return std::nullopt;
     }
-    return Confirmation{ .changed = *changed,
-        .unchanged = figuresOf(device[QLatin1String("confirmed_unchanged")]).value_or(model::PeakFigures()),
-        .estimate = figuresOf(device[QLatin1String("predicted")]),
-        .byCalls = device[QLatin1String("confirmed_by")].toString() == QLatin1String("calls"),
-        .runsOutOfMemory = device[QLatin1String("out_of_memory")].toBool(),
+    return Confirmation{ .changed = *device.confirmed,
+        .unchanged = device.unchanged.value_or(model::PeakFigures()),
+        .estimate = device.predicted,
+        .byCalls = device.by == "calls",
+        .runsOutOfMemory = device.runsOutOfMemory,
         .note = note };
 }
 
