@@ -26,6 +26,13 @@ Result<Opener> Opener::open(const std::filesystem::path& path, const OpenOptions
     return Opener(std::move(*file), options.notesFolder);
 }
 
+Result<std::shared_ptr<const Session>> Opener::openAll(
+    const std::filesystem::path& path, const OpenOptions& options, const Progress& progress)
+{
+    Result<Opener> file = open(path, options);
+    return file ? file->all(progress) : Failure(std::move(file.error()));
+}
+
 /// With what is not in the file: the source of the program's C++, where it lies on this machine, and notes.
 void Opener::complete(Recording& recording)
 {

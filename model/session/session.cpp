@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/session.h"
 
-#include "model/session/opener.h"
 #include "model/session/program_notes.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace strata::model {
-
-Result<std::shared_ptr<const Session>> Session::open(
-    const std::filesystem::path& path, const OpenOptions& options, const Progress& progress)
-{
-    Result<Opener> file = Opener::open(path, options);
-    return file ? file->all(progress) : Failure(std::move(file.error()));
-}
 
 Result<std::shared_ptr<const Session>> Session::fromRecording(
     std::unique_ptr<Recording> recording, const Progress& progress)

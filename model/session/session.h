@@ -6,18 +6,10 @@
 #include "model/trace/device_trace.h"
 #include "model/trace/recording.h"
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
 namespace strata::model {
-
-struct OpenOptions {
-    bool force = false; ///< read even what unpacks to more than half of RAM
-    /// Where notes on recordings lie that cannot take them (UserFile::usualFolder()); empty: they are not
-    /// looked for.
-    std::filesystem::path notesFolder;
-};
 
 /// All that one file holds, made exact. Immutable: share it between threads and views by shared_ptr<const
 /// Session>.
@@ -25,11 +17,7 @@ class Session {
     struct Key { };
 
 public:
-    explicit Session(Key) { } ///< made by open() and fromRecording() alone
-
-    /// All of the file, as Opener has it (model/session/opener.h).
-    [[nodiscard]] static Result<std::shared_ptr<const Session>> open(
-        const std::filesystem::path& path, const OpenOptions& options = {}, const Progress& progress = {});
+    explicit Session(Key) { } ///< made by fromRecording() alone; files open through Opener
 
     /// Takes what a reader (or a test) made.
     [[nodiscard]] static Result<std::shared_ptr<const Session>> fromRecording(

@@ -7,7 +7,7 @@
 #include "model/analysis/training/steps/spikes.h"
 #include "model/base/words.h"
 #include "model/digest/out_of_memory.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ int main(int argc, char** argv)
         std::fprintf(stderr, "usage: bench_categories FILE\n");
         return 2;
     }
-    const auto session = model::Session::open(argv[1]);
+    const auto session = model::Opener::openAll(argv[1]);
     if (!session) {
         std::fprintf(stderr, "%s\n", session.error().text().c_str());
         return 3;

@@ -6,6 +6,7 @@
 #include "model/analysis/training/leaks/leaks.h"
 #include "model/analysis/training/ledger/block_modules.h"
 #include "model/analysis/training/steps/spikes.h"
+#include "model/session/opener.h"
 #include "model/trace/filter/grouping.h"
 #include "model/trace/program/roles.h"
 #include "tests/bench/cpu_time.h"
@@ -93,7 +94,7 @@ int main(int argc, char** argv)
         else if (std::strcmp(argv[i], "--no-roles") == 0)
             roles = false;
     }
-    const auto session = argc > 1 ? Session::open(argv[1], {}) : Result<std::shared_ptr<const Session>>();
+    const auto session = argc > 1 ? Opener::openAll(argv[1], {}) : Result<std::shared_ptr<const Session>>();
     if (argc < 2 || !session) {
         std::fprintf(stderr, "usage: bench_growing_training FILE [--new N] [--generations N] [--no-roles]\n");
         return 2;

@@ -6,6 +6,7 @@
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/base/words.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ int main(int count, char** arguments)
         return 2;
     }
     const std::string settings = count > 2 ? arguments[2] : "expandable_segments:True";
-    const auto session = Session::open(arguments[1]);
+    const auto session = Opener::openAll(arguments[1]);
     if (!session) {
         std::fprintf(stderr, "bench_replay: %s\n", session.error().text().c_str());
         return 1;
@@ -85,7 +86,7 @@ int main(int count, char** arguments)
         events += trace.eventCount();
     std::printf("%s: %lld events\n", arguments[1], static_cast<long long>(events));
     // In one thread, as all that follows; a window reads with several.
-    measure("open the file (this thread's part)", events, [&] { (void)Session::open(arguments[1]); });
+    measure("open the file (this thread's part)", events, [&] { (void)Opener::openAll(arguments[1]); });
     for (const DeviceTrace& trace : (*session)->devices()) {
         const auto report = checkReplay(trace);
         if (!report) {

@@ -5,6 +5,7 @@
 //     bench_timeline EVENTS        one of another length
 //     bench_timeline FILE          a recording
 #include "model/base/words.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/tables/search.h"
 #include "model/timeline/blocks_picture.h"
@@ -70,7 +71,7 @@ std::shared_ptr<const Session> load(const char* argument)
     if (argument) {
         const auto [end, error] = std::from_chars(argument, argument + std::strlen(argument), events);
         if (error != std::errc{} || *end != '\0') {
-            auto session = Session::open(argument);
+            auto session = Opener::openAll(argument);
             if (!session) {
                 std::fprintf(stderr, "bench_timeline: %s\n", session.error().text().c_str());
                 return nullptr;

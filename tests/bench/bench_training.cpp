@@ -4,6 +4,7 @@
 //     bench_training FILE [EVENTS]     one step of a recording, again and again (6 million events)
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/base/words.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/trace/program/roles.h"
 #include "tests/bench/cpu_time.h"
@@ -75,7 +76,7 @@ int main(int argc, char** argv)
         return 2;
     }
     const std::int64_t events = argc > 2 ? std::atoll(argv[2]) : 6'000'000;
-    const auto session = Session::open(argv[1], {});
+    const auto session = Opener::openAll(argv[1], {});
     if (!session) {
         std::fprintf(stderr, "%s\n", session.error().text().c_str());
         return 3;

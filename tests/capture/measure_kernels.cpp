@@ -6,7 +6,7 @@
 //   measure_kernels [TRACE...]
 #include "capture/agent/program/work_rows.h"
 #include "model/chunks/chunk_kinds.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "model/trace/work.h"
 #include "tests/capture/fake_cupti.h"
 
@@ -123,7 +123,7 @@ void measureThreads()
 
 void measureFile(const char* path)
 {
-    const auto session = model::Session::open(path);
+    const auto session = model::Opener::openAll(path);
     const model::Work* const work = session ? (*session)->recording().parts.find<model::Work>() : nullptr;
     if (!work)
         return static_cast<void>(std::printf("%s: no trace\n", path));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/agent.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/trace/program/allocator_calls.h"
 #include "model/trace/program/roles.h"
@@ -45,7 +46,7 @@ protected:
 
     static std::shared_ptr<const model::Session> opened(const std::string& path)
     {
-        auto session = model::Session::open(path);
+        auto session = model::Opener::openAll(path);
         if (!session) {
             ADD_FAILURE() << session.error().text();
             return nullptr;

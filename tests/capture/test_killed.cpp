@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/agent.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "tests/capture/fake_allocator.h"
 
 #include <chrono>
@@ -76,7 +76,7 @@ void holdAgainst(const std::string& file, const Diary& diary, std::int64_t kille
         EXPECT_EQ(owed, 0);
         return;
     }
-    const auto session = model::Session::open(file);
+    const auto session = model::Opener::openAll(file);
     if (!session) {
         EXPECT_EQ(owed, 0) << session.error().text();
         return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/keep_recording.h"
 
+#include "model/session/opener.h"
 #include "model/tables/save_as.h"
 
 namespace strata::cli {
@@ -20,7 +21,7 @@ model::Result<void> keepRecording(const std::filesystem::path& recording, const 
             return model::fail(Error::Kind::NotFound, model::verbatim(error.message()));
         return {};
     }
-    const auto session = model::Session::open(recording);
+    const auto session = model::Opener::openAll(recording);
     if (!session)
         return model::Failure(session.error());
     return model::saveAs(**session, output);

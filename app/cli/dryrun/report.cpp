@@ -6,7 +6,7 @@
 #include "model/analysis/summary/groups.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "model/tables/position.h"
 
 #include <algorithm>
@@ -282,7 +282,7 @@ std::vector<model::DeviceGroups> peakGroups(const DryRun& run)
     std::vector<model::DeviceGroups> out;
     if (run.recording.empty())
         return out;
-    const auto session = model::Session::open(run.recording);
+    const auto session = model::Opener::openAll(run.recording);
     if (!session)
         return out;
     for (const model::DeviceTrace& trace : (*session)->devices()) {

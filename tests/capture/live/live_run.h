@@ -4,6 +4,7 @@
 #include "capture/agent/agent.h"
 #include "model/base/words.h"
 #include "model/live/follow.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/temporary_directory.h"
@@ -130,7 +131,7 @@ protected:
         const auto path = m_folder / "received.strata";
         std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-        auto session = model::Session::open(path);
+        auto session = model::Opener::openAll(path);
         if (!session) {
             ADD_FAILURE() << session.error().text();
             return nullptr;

@@ -5,6 +5,7 @@
 #include "model/live/attached_file.h"
 #include "model/live/live_process.h"
 #include "model/live/live_session.h"
+#include "model/session/opener.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -113,7 +114,7 @@ TEST_F(LiveRun, AFileThatEndsWithTheWatchingSaysSo)
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->append(viewer.pieces()[0].bytes));
     ASSERT_TRUE(file->endEarly(model::say("The watching ended here")));
-    const auto session = model::Session::open(m_folder / "seen.strata");
+    const auto session = model::Opener::openAll(m_folder / "seen.strata");
     ASSERT_TRUE(session) << session.error().text();
     EXPECT_TRUE((*session)->exact());
     EXPECT_GT((*session)->find(0)->eventCount(), 500);

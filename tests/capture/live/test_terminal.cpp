@@ -198,7 +198,7 @@ TEST_F(TerminalRun, SavesWhatWasReceived)
     ASSERT_TRUE(terminal.waitFor("save as: train.py-")) << terminal.screen().text();
     terminal.type("\x15" + path + "\r"); // Ctrl+U
     ASSERT_TRUE(terminal.waitFor("saved ")) << terminal.screen().text();
-    const auto session = model::Session::open(path);
+    const auto session = model::Opener::openAll(path);
     ASSERT_TRUE(session) << session.error().text();
     EXPECT_GT((*session)->find(0)->eventCount(), 100);
     EXPECT_EQ((*session)->find(0)->totals().events, (*session)->find(0)->eventCount());

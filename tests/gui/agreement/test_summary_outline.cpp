@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page Summary while a session still loads: it says from the digests what it says from the events.
 #include "model/analysis/summary/summary.h"
+#include "model/session/opener.h"
 #include "model/session/save.h"
 #include "resources/resources.h"
 #include "tests/gui/agreement/agreement_test.h"
@@ -46,7 +47,7 @@ protected:
     {
         initResources();
         qputenv("XDG_DATA_HOME", m_scratch.path().toUtf8());
-        const auto session = model::Session::open(GetParam());
+        const auto session = model::Opener::openAll(GetParam());
         ASSERT_TRUE(session);
         m_digests = model::digestsOf((*session)->devices());
         ASSERT_TRUE(model::saveSession((*session)->recording(), path().toStdString(), m_digests));

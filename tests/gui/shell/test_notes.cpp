@@ -2,6 +2,7 @@
 // Notes, named ranges and filters, from the key that is pressed to the file that has them.
 #include "model/analysis/summary/summary.h"
 #include "model/session/filter_text.h"
+#include "model/session/opener.h"
 #include "model/session/save.h"
 #include "model/session/user_file.h"
 #include "tests/gui/shell/shell_test.h"
@@ -23,7 +24,7 @@ protected:
     void SetUp() override
     {
         m_session = m_scratch.filePath(QStringLiteral("run.strata"));
-        const auto recorded = model::Session::open(outOfMemorySample().toStdString());
+        const auto recorded = model::Opener::openAll(outOfMemorySample().toStdString());
         ASSERT_TRUE(recorded);
         ASSERT_TRUE(model::saveSession(
             (*recorded)->recording(), m_session.toStdString(), model::digestsOf((*recorded)->devices())));
@@ -32,7 +33,7 @@ protected:
     static model::UserData inFile(const QString& path)
     {
         const auto opened
-            = model::Session::open(path.toStdString(), { .notesFolder = model::UserFile::usualFolder() });
+            = model::Opener::openAll(path.toStdString(), { .notesFolder = model::UserFile::usualFolder() });
         return opened ? (*opened)->recording().user : model::UserData{};
     }
     /// Answers the dialog that a key has opened.

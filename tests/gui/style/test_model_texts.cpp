@@ -2,6 +2,7 @@
 // What the model words for people: listed for translators, and the same in the window as on the command line.
 #include "model/analysis/summary/verdict.h"
 #include "model/readers/reader.h"
+#include "model/session/opener.h"
 #include "model/tables/block_columns.h"
 #include "model/tables/event_columns.h"
 #include "model/tables/position.h"
@@ -108,7 +109,7 @@ TEST_F(ModelTexts, HaveEveryErrorThatIsMet)
 TEST_F(ModelTexts, HaveEverythingThatIsSaidOfRecordings)
 {
     for (const auto& entry : std::filesystem::directory_iterator(STRATA_TEST_DATA "/versions")) {
-        const auto session = model::Session::open(entry.path());
+        const auto session = model::Opener::openAll(entry.path());
         if (!session)
             continue;
         if (const auto& truncation = (*session)->recording().truncation)

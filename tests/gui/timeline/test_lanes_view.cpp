@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/lanes_view.h"
 
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
 #include "views/widgets/timeline/lane_words.h"
@@ -24,7 +24,7 @@ protected:
     {
         const QString path = m_folder.filePath(QStringLiteral("trace.json"));
         ASSERT_TRUE(test::write(path, test::tenSteps()));
-        auto session = model::Session::open(path.toStdString());
+        auto session = model::Opener::openAll(path.toStdString());
         ASSERT_TRUE(session) << session.error().text();
         m_data = LanesData::of(*std::move(session));
         ASSERT_TRUE(m_data);
@@ -74,7 +74,7 @@ TEST_F(LanesViewTest, MoreOfARecordingLeavesWhatIsShownInItsPlace)
     const auto more = [&](int steps) {
         const QString path = m_folder.filePath(QStringLiteral("more.json"));
         EXPECT_TRUE(test::write(path, test::tenSteps(steps)));
-        return LanesData::of(*model::Session::open(path.toStdString()));
+        return LanesData::of(*model::Opener::openAll(path.toStdString()));
     };
     m_lanes.setFolded(1, true);
     m_lanes.grow(more(12));
@@ -211,7 +211,7 @@ TEST_F(LanesViewTest, AGraphsLaunchTellsOfAllThatItLaunched)
             + test::row("cuda_runtime", "cudaGraphLaunch", 1, 2, 100, 5, R"("correlation":9)") + ","
             + node("gemm_kernel", 110) + "," + node("add_kernel", 120) + "," + node("relu_kernel", 130)
             + "]}"));
-    m_data = LanesData::of(*model::Session::open(path.toStdString()));
+    m_data = LanesData::of(*model::Opener::openAll(path.toStdString()));
     ASSERT_TRUE(m_data);
     const auto toldOf = [&](const char* name, const char* label) {
         for (const auto& [told, value] : text::workDetails(*m_data, spanOf(name)).life)

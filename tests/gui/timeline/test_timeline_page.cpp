@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline/timeline_page.h"
 
+#include "model/session/opener.h"
 #include "tests/gui/timeline/page_test.h"
 #include "views/pages/timeline/timeline_texts.h"
 #include "views/style/texts.h"
@@ -330,7 +331,7 @@ TEST_F(TimelinePageTest, AClickTellsTheDetailsWhatLaunchedAKernel)
 
 TEST_F(TimelinePageTest, SaysWhatTheDriverHandedOutBesidePyTorch)
 {
-    const auto session = model::Session::open(STRATA_TEST_DATA "/sessions/every_chunk.strata");
+    const auto session = model::Opener::openAll(STRATA_TEST_DATA "/sessions/every_chunk.strata");
     ASSERT_TRUE(session);
     const QString said = timelineSteps(WorkFigures::of(LanesData::of(*session), {}));
     EXPECT_TRUE(said.contains(QStringLiteral("Beside PyTorch the driver handed out memory of GPU 0 in 1 "

@@ -7,7 +7,7 @@
 //                                                    falsely exact, leaves its bounds, or fewer than 90 %
 //                                                    have all events equal
 #include "model/base/words.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "tests/support/late_start.h"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ int main(int count, char** arguments)
     std::mt19937_64 random(seed);
     Score score;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        const auto session = Session::open(files[i]);
+        const auto session = Opener::openAll(files[i]);
         if (!session) {
             std::fprintf(stderr, "replay_cuts: %s\n", session.error().text().c_str());
             return 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session that is appended piece by piece against the same read at once.
 #include "model/readers/reader.h"
+#include "model/session/opener.h"
 #include "tests/support/grow.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
@@ -157,7 +158,7 @@ void expectFromPieces(const std::filesystem::path& file, std::mt19937& random)
     for (std::size_t d = 0; d < devices; ++d)
         pieces.addEnd(d);
     append();
-    const auto read = Session::open(file);
+    const auto read = Opener::openAll(file);
     ASSERT_TRUE(read);
     for (std::size_t d = 0; d < devices; ++d)
         ASSERT_EQ(firstDifference(everythingOf(*derived[d]), everythingOf((*read)->devices()[d])), "");

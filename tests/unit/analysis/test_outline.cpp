@@ -3,6 +3,7 @@
 #include "model/analysis/summary/summary.h"
 #include "model/digest/compare.h"
 #include "model/session/cut.h"
+#include "model/session/opener.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest_codec.h"
@@ -53,7 +54,7 @@ protected:
     std::optional<SessionOutline> outline() const { return test::outlineIn(m_path); }
     std::string fullText() const
     {
-        const auto session = Session::open(m_path);
+        const auto session = Opener::openAll(m_path);
         return session ? test::summaryText(**session) : session.error().text();
     }
 
@@ -66,7 +67,7 @@ protected:
         const std::string full = fullText();
         if (found) {
             EXPECT_EQ(test::summaryText(*found), full);
-            EXPECT_TRUE(wrongDigests(*found, (*Session::open(m_path))->devices()).empty());
+            EXPECT_TRUE(wrongDigests(*found, (*Opener::openAll(m_path))->devices()).empty());
         }
         return found.has_value();
     }
@@ -212,7 +213,7 @@ TEST_F(Outline, SaysWhatTheEventsSayOfEveryVersion)
         if (entry.path().extension() != ".gz")
             continue;
         SCOPED_TRACE(entry.path().string());
-        const auto session = Session::open(entry.path());
+        const auto session = Opener::openAll(entry.path());
         ASSERT_TRUE(session);
         EXPECT_TRUE(expectSame(**session));
         ++files;
@@ -228,7 +229,7 @@ TEST_F(Outline, SaysWhatTheEventsSayOfRealRecordings)
     int outlines = 0;
     for (const auto& entry : fs::directory_iterator(folder)) {
         SCOPED_TRACE(entry.path().string());
-        const auto session = Session::open(entry.path());
+        const auto session = Opener::openAll(entry.path());
         ASSERT_TRUE(session);
         outlines += expectSame(**session) ? 1 : 0;
     }
@@ -426,7 +427,7 @@ TEST_F(Outline, ThatAddsUpAndIsWrongIsFoundByACheck)
     const auto session = opened(test::makeRecording(kOutOfMemory));
     std::vector<Chunk> chunks = chunksOf(saved(*session));
     const auto wrong = [&] {
-        const auto full = Session::open(m_path);
+        const auto full = Opener::openAll(m_path);
         const auto found = outline();
         return full && found ? wrongDigests(*found, (*full)->devices()) : std::vector<int>{ -1 };
     };

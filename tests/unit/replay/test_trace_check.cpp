@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/replay.h"
+#include "model/session/opener.h"
 #include "tests/support/late_start.h"
 #include "tests/unit/replay/made_recording.h"
 #include "tests/unit/replay/plain_driver.h"
@@ -113,7 +114,7 @@ TEST(TraceCheck, LeadsToWhatPeopleRecorded)
              Real{ "bcrafton_torch2.10_compile.pickle", false, 15 },
              Real{ "magma27_torch2.11_windows_paths.pickle", false, 1 },
          }) {
-        const auto session = Session::open(folder / real.file);
+        const auto session = Opener::openAll(folder / real.file);
         ASSERT_TRUE(session) << session.error().text();
         const ReplayReport report = checked(*session);
         EXPECT_EQ(report.exact(), real.exact) << real.file << ": " << report.reason().text();
@@ -123,7 +124,7 @@ TEST(TraceCheck, LeadsToWhatPeopleRecorded)
     }
     // Events without their segments, and a trace that no allocator made.
     for (const char* file : { "drisspg_torch2.11dev_cut_to_50_events.pickle", "mosaic_synthetic.pickle" }) {
-        const auto session = Session::open(folder / file);
+        const auto session = Opener::openAll(folder / file);
         ASSERT_TRUE(session) << session.error().text();
         const ReplayReport report = checked(*session);
         EXPECT_FALSE(report.exact()) << file;
@@ -141,7 +142,7 @@ TEST(TraceCheck, LeadsToTheSamplesOfEveryVersion)
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
         if (entry.path().extension() != ".gz")
             continue;
-        const auto session = Session::open(entry.path());
+        const auto session = Opener::openAll(entry.path());
         ASSERT_TRUE(session) << session.error().text();
         for (const DeviceTrace& trace : (*session)->devices()) {
             const auto report = checkReplay(trace);

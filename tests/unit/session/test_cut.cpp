@@ -4,6 +4,7 @@
 #include "model/analysis/training/roles/listed_tensors.h"
 #include "model/readers/reader.h"
 #include "model/session/cut.h"
+#include "model/session/opener.h"
 #include "model/session/save.h"
 #include "model/trace/filter/grouping.h"
 #include "model/trace/frames.h"
@@ -48,7 +49,7 @@ SessionPtr sent(const Recording& recording)
 {
     const fs::path path = fs::temp_directory_path() / fmt::format("strata-cut-{}.strata", ::getpid());
     EXPECT_TRUE(saveSession(recording, path));
-    auto session = Session::open(path);
+    auto session = Opener::openAll(path);
     fs::remove(path);
     EXPECT_TRUE(session) << session.error().text();
     return session ? *session : nullptr;
@@ -181,7 +182,7 @@ TEST(Cut, KeepsEveryStateOfOurRecordings)
         if (entry.path().extension() != ".gz")
             continue;
         SCOPED_TRACE(entry.path().string());
-        const auto session = Session::open(entry.path());
+        const auto session = Opener::openAll(entry.path());
         ASSERT_TRUE(session);
         expectSameAnywhere(**session, 3, 4);
         if (HasFailure())

@@ -68,7 +68,7 @@ std::string describe(const std::string& name, std::span<const std::byte> stream)
 
 std::string written(const fs::path& file)
 {
-    const auto session = Session::open(kData / file);
+    const auto session = Opener::openAll(kData / file);
     if (!session) {
         ADD_FAILURE() << session.error().text();
         return {};
@@ -123,7 +123,7 @@ TEST(GoldenSessions, OfBeforeOpenAndSayTheSameInBothDepths)
 /// The names of today are the bytes of then.
 TEST(GoldenSessions, TellTheFactsOfTheProcess)
 {
-    const auto session = Session::open(kData / "sessions/every_chunk.strata");
+    const auto session = Opener::openAll(kData / "sessions/every_chunk.strata");
     ASSERT_TRUE(session);
     const Recording& recording = (*session)->recording();
     EXPECT_EQ(recording.facts,

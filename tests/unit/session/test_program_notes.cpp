@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/cut.h"
 #include "model/session/save.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 #include "model/session/user_file.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/temporary_directory.h"
@@ -27,7 +27,7 @@ protected:
     void SetUp() override { ASSERT_TRUE(saveSession(*test::makeRecording(kTwoNotes), m_path)); }
     [[nodiscard]] std::vector<UserItem> notes() const
     {
-        return (*Session::open(m_path))->recording().user.items;
+        return (*Opener::openAll(m_path))->recording().user.items;
     }
     void append(UserItem item, bool removed)
     {
@@ -66,18 +66,18 @@ TEST_F(ProgramNotes, CanBeChangedAndRemoved)
 
 TEST_F(ProgramNotes, AreThereOnceInCopies)
 {
-    const auto session = Session::open(m_path);
+    const auto session = Opener::openAll(m_path);
     ASSERT_TRUE(session);
     ASSERT_TRUE(saveSession((*session)->recording(), m_path));
     EXPECT_EQ(notes().size(), 2u);
     CutOptions options;
     options.spans[0] = { 0, 1 };
-    ASSERT_TRUE(saveSession(*cut(**Session::open(m_path), options).recording, m_path));
+    ASSERT_TRUE(saveSession(*cut(**Opener::openAll(m_path), options).recording, m_path));
     EXPECT_EQ(notes().size(), 2u);
     options.scrub.notes = true;
-    ASSERT_TRUE(saveSession(*cut(**Session::open(m_path), options).recording, m_path));
+    ASSERT_TRUE(saveSession(*cut(**Opener::openAll(m_path), options).recording, m_path));
     EXPECT_TRUE(notes().empty()) << "what is dropped does not come back";
-    EXPECT_EQ((*Session::open(m_path))->recording().annotations.size(), 1u);
+    EXPECT_EQ((*Opener::openAll(m_path))->recording().annotations.size(), 1u);
 }
 
 } // namespace strata::model

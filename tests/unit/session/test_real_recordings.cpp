@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/summary/groups.h"
 #include "model/digest/out_of_memory.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/trace/filter/function_names.h"
 #include "tests/support/naive_trace.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 std::shared_ptr<const Session> openFile(const fs::path& path)
 {
-    auto session = Session::open(path);
+    auto session = Opener::openAll(path);
     EXPECT_TRUE(session) << session.error().text();
     return session ? *session : nullptr;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
@@ -43,7 +44,7 @@ TEST(Session, WithoutDevicesHasNoDefaultOne)
 
 TEST(Session, TellsWhyAFileDoesNotOpen)
 {
-    const auto session = Session::open("/nowhere/at/all.pickle");
+    const auto session = Opener::openAll("/nowhere/at/all.pickle");
     ASSERT_FALSE(session);
     EXPECT_EQ(session.error().kind, Error::Kind::Unreadable);
 }

@@ -3,6 +3,7 @@
 #include "model/base/words.h"
 #include "model/readers/reader.h"
 #include "model/session/save.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/session/symbolize.h"
 #include "tests/support/make_recording.h"
@@ -156,7 +157,7 @@ TEST(Symbolize, FindsAFunctionOfThisProgram)
     ASSERT_TRUE(found) << found.error().text();
     EXPECT_EQ(found->places, 1);
     EXPECT_GT(fs::file_size(path), before);
-    const auto session = Session::open(path);
+    const auto session = Opener::openAll(path);
     ASSERT_TRUE(session);
     EXPECT_FALSE((*session)->recording().truncation);
     std::string function;
@@ -169,7 +170,7 @@ TEST(Symbolize, FindsAFunctionOfThisProgram)
     // What is known stays, also through a copy.
     const fs::path copy = path.string() + ".copy.strata";
     ASSERT_TRUE(saveSession((*session)->recording(), copy));
-    const auto again = Session::open(copy);
+    const auto again = Opener::openAll(copy);
     ASSERT_TRUE(again);
     frameOf(**again, function);
     EXPECT_EQ(function, "strataTestPlace");
@@ -182,17 +183,17 @@ TEST(Symbolize, ShowsInlinedFunctions)
     if (ownBuildId().empty())
         GTEST_SKIP() << "the linker writes no build ids";
     const fs::path path = sessionWith(ownBuildId(), offsetOf(strataTestInside));
-    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "looked up as it is opened";
+    EXPECT_EQ(stackOf(**Opener::openAll(path)), kInlined) << "looked up as it is opened";
     const auto before = fs::file_size(path);
     ASSERT_TRUE(symbolize(path));
     EXPECT_GT(fs::file_size(path), before);
-    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "what was written";
+    EXPECT_EQ(stackOf(**Opener::openAll(path)), kInlined) << "what was written";
     const auto reader = readRecording(path, {}, {});
     ASSERT_TRUE(reader);
     EXPECT_EQ((*reader)->stacks.stack((*reader)->devices[0].events.stack[1]).size(), kInlined.size())
         << "without looking anything up";
-    ASSERT_TRUE(saveSession((*Session::open(path))->recording(), path));
-    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "a copy";
+    ASSERT_TRUE(saveSession((*Opener::openAll(path))->recording(), path));
+    EXPECT_EQ(stackOf(**Opener::openAll(path)), kInlined) << "a copy";
     EXPECT_EQ(symbolize(path)->places, 0) << "nothing is left to look up";
     fs::remove(path);
 }
@@ -233,7 +234,7 @@ TEST(Symbolize, AddsBehindWhatAKilledRecorderLeft)
     fs::resize_file(path, fs::file_size(path) - 5);
     const auto found = symbolize(path);
     ASSERT_TRUE(found) << found.error().text();
-    const auto session = Session::open(path);
+    const auto session = Opener::openAll(path);
     ASSERT_TRUE(session);
     std::string function;
     frameOf(**session, function);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording that was killed, with the state that it began with, against the same one finished.
 #include "model/session/cut.h"
+#include "model/session/opener.h"
 #include "model/session/save.h"
 #include "model/tables/save_as.h"
 #include "model/wire/chunk.h"
@@ -36,7 +37,7 @@ protected:
             rest = rest.subspan(wire::kHeadBytes + head.storedBytes);
         std::ofstream(m_path, std::ios::binary | std::ios::trunc)
             << whole.substr(0, whole.size() - rest.size());
-        const auto session = Session::open(m_path);
+        const auto session = Opener::openAll(m_path);
         EXPECT_TRUE(session) << session.error().text();
         return session ? *session : nullptr;
     }
@@ -134,7 +135,7 @@ TEST_F(Unfinished, ASnapshotOfItHasTheEndThatItsTraceLeadsTo)
         ASSERT_TRUE(session);
         const fs::path pickle = m_path.string() + ".pickle";
         ASSERT_TRUE(saveAs(*session, pickle));
-        const auto snapshot = Session::open(pickle);
+        const auto snapshot = Opener::openAll(pickle);
         fs::remove(pickle);
         ASSERT_TRUE(snapshot) << snapshot.error().text();
         EXPECT_TRUE((*snapshot)->exact());

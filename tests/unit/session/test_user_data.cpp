@@ -3,6 +3,7 @@
 #include "model/session/cut.h"
 #include "model/session/filter_text.h"
 #include "model/session/save.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 #include "model/session/user_file.h"
 #include "model/trace/frames.h"
@@ -49,7 +50,7 @@ protected:
     }
     UserData read(const fs::path& file) const
     {
-        const auto opened = Session::open(file, { .notesFolder = notes() });
+        const auto opened = Opener::openAll(file, { .notesFolder = notes() });
         EXPECT_TRUE(opened) << opened.error().text();
         return opened ? (*opened)->recording().user : UserData{};
     }
@@ -141,7 +142,7 @@ TEST_F(UserDataTest, AHalfWrittenEndIsPassedOverAndCutOff)
     const std::string both = content(session());
     for (std::size_t bytes = whole.size() + 1; bytes < both.size(); bytes += 5) {
         std::ofstream(session(), std::ios::binary | std::ios::trunc) << both.substr(0, bytes);
-        const auto opened = Session::open(session());
+        const auto opened = Opener::openAll(session());
         ASSERT_TRUE(opened);
         EXPECT_FALSE((*opened)->recording().truncation) << bytes;
         EXPECT_TRUE((*opened)->exact());
@@ -173,7 +174,7 @@ TEST_F(UserDataTest, IsKeptWhenARecordingIsSavedAgain)
 {
     append(pickle(), note(1, "a note"));
     append(pickle(), { Kind::Filter, 3, 1, 0, -1, -1, 0, "big", R"({"min_bytes":5})" });
-    const auto opened = Session::open(pickle(), { .notesFolder = notes() });
+    const auto opened = Opener::openAll(pickle(), { .notesFolder = notes() });
     ASSERT_TRUE(opened);
     ASSERT_TRUE(saveSession((*opened)->recording(), m_folder / "b.strata"));
     EXPECT_EQ(read(m_folder / "b.strata").items, (*opened)->recording().user.items);

@@ -4,6 +4,7 @@
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/ranks/merged_ranks.h"
 #include "model/analysis/work/session_work.h"
+#include "model/session/opener.h"
 #include "model/session/simulation.h"
 
 #include <QFile>
@@ -23,7 +24,7 @@ model::Result<std::shared_ptr<const RunRanks>> RunRanks::open(
         if (reading)
             reading(std::ssize(made->m_files));
         const std::string name = QFile::encodeName(path).toStdString();
-        auto session = model::Session::open(name, {}, progress);
+        auto session = model::Opener::openAll(name, {}, progress);
         if (!session)
             return model::Failure(session.error());
         auto work = model::workOf(*session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline/timeline_page.h"
 
-#include "model/readers/reader.h"
+#include "model/session/opener.h"
 #include "views/pages/parts/document_texts.h"
 #include "views/style/type.h"
 #include "views/widgets/legend.h"
@@ -29,7 +29,7 @@ QString fileToAdd(const QMimeData& data)
     const QString path = urls.front().toLocalFile();
     if (!QFileInfo(path).isFile())
         return {};
-    auto file = model::RecordingFile::open(QFile::encodeName(path).toStdString());
+    auto file = model::Opener::open(QFile::encodeName(path).toStdString());
     return file && file->isTrace() ? QString() : path;
 }
 

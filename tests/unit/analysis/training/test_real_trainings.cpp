@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings that other people made, beside the checkout: what is known of each.
 #include "model/analysis/training/roles/categories.h"
+#include "model/session/opener.h"
 #include "model/session/session.h"
 
 #include <filesystem>
@@ -59,7 +60,7 @@ protected:
     }
     static Looked look(const char* file)
     {
-        auto session = Session::open(folder() / file).value();
+        auto session = Opener::openAll(folder() / file).value();
         const DeviceTrace& trace = session->devices().at(0);
         auto steps = findTrainingSteps(trace, Clock(trace)).value();
         auto categories = Categories::of(trace, Clock(trace), steps).value();

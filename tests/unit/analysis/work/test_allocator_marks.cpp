@@ -3,6 +3,7 @@
 
 #include "model/analysis/work/join/join_memory.h"
 #include "model/analysis/work/session_work.h"
+#include "model/session/opener.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ std::vector<AllocatorMark> marksOf(const Session& session, std::int64_t offsetNs
 
 std::shared_ptr<const Session> opened(const std::string& file)
 {
-    auto session = Session::open(STRATA_TEST_DATA "/gpu/" + file);
+    auto session = Opener::openAll(STRATA_TEST_DATA "/gpu/" + file);
     EXPECT_TRUE(session) << session.error().text();
     return session.value_or(nullptr);
 }
@@ -123,7 +124,7 @@ TEST(AllocatorMarks, WhatAnAllocatorSaysItselfStandsInPlaceOfWhatAProfilerReadTh
 
 TEST(AllocatorMarks, WorkOfAnOwnRecordingReachesToItsRefusals)
 {
-    auto session = Session::open(STRATA_TEST_DATA "/sessions/every_chunk.strata");
+    auto session = Opener::openAll(STRATA_TEST_DATA "/sessions/every_chunk.strata");
     ASSERT_TRUE(session) << session.error().text();
     const auto marks = marksOf(**session);
     const AllocatorMarkSums sums = sumsOf(marks);

@@ -3,7 +3,7 @@
 
 #include "model/analysis/work/device/launchers.h"
 #include "model/readers/reader.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -197,7 +197,7 @@ TEST(RooflineOfRealTraces, NoCallIsFasterThanItsBound)
     };
     for (const Known& known : { Known{ "tracelens_h100_bert_small.json.gz", 0.99 },
              Known{ "tracelens_h100_timesformer.json.gz", 0.97 } }) {
-        const auto session = Session::open(folder / known.file, {});
+        const auto session = Opener::openAll(folder / known.file, {});
         ASSERT_TRUE(session) << session.error().text();
         const Recording& recording = (*session)->recording();
         const Work* const work = recording.parts.find<Work>();

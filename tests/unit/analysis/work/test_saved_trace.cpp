@@ -4,7 +4,7 @@
 #include "model/analysis/work/device/device_work.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +38,7 @@ struct Recorded {
             / ("strata_saved_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name())
                 + ".json");
         EXPECT_TRUE(saveChromeTrace(work, strings, path, range));
-        const auto session = Session::open(path, {});
+        const auto session = Opener::openAll(path, {});
         std::filesystem::remove(path);
         if (!session) {
             ADD_FAILURE() << session.error().text();
@@ -112,7 +112,7 @@ TEST(SavedTrace, HasWhatIsForViewersAlone)
     recorded.work.flows = { { 2'100, 40, 41, 9, false }, { 2'400, 40, 41, 9, true } };
     const auto path = std::filesystem::temp_directory_path() / "strata_saved_for_viewers.json";
     ASSERT_TRUE(saveChromeTrace(recorded.work, recorded.strings, path, {}));
-    const auto session = Session::open(path, {});
+    const auto session = Opener::openAll(path, {});
     std::filesystem::remove(path);
     ASSERT_TRUE(session);
     const auto read = workOf(*session);
