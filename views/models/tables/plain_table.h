@@ -27,6 +27,7 @@ public:
 
 protected:
     explicit PlainTable(std::vector<Column> columns);
+    [[nodiscard]] const char* keyOf(int column) const { return m_names[static_cast<std::size_t>(column)]; }
 
     /// What the column sorts by and CSV holds; none: it has a text.
     [[nodiscard]] virtual std::optional<std::int64_t> figure(std::uint32_t row, int column) const = 0;

@@ -214,7 +214,7 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
 }
 
 SettingsTable::SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried)
-    : PlainTable({
+    : FieldTable({
         { { tr("PYTORCH_CUDA_ALLOC_CONF"), tr("All settings, as they are to be set"),
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "set" },
@@ -235,40 +235,16 @@ SettingsTable::SettingsTable(std::shared_ptr<const std::vector<model::SettingTri
 {
 }
 
-std::optional<std::int64_t> SettingsTable::figure(std::uint32_t row, int column) const
-{
-    const model::SettingTried& of = setting(row);
-    switch (column) {
-    case Reserved:
-        return of.reservedBytesPeak;
-    case Saved:
-        return of.savedBytes;
-    case Mallocs:
-        return of.deviceMallocs;
-    default:
-        return std::nullopt;
-    }
-}
-
-std::string SettingsTable::text(std::uint32_t row, int column) const
-{
-    if (column == Exact)
-        return setting(row).exact ? "true" : "false";
-    return setting(row).settings;
-}
-
 TableCell SettingsTable::cell(std::uint32_t row, int column) const
 {
     const model::SettingTried& of = setting(row);
     switch (column) {
     case Settings:
         return of.settings.empty() ? noteCell(tr("the defaults")) : TableCell{ text::utf8(of.settings), {} };
-    case Mallocs:
-        return { text::count(*figure(row, column)), {} };
     case Exact:
         return noteCell(of.refusesMore ? tr("out of memory") : of.exact ? tr("exact") : tr("estimate"));
     default:
-        return bytesCell(*figure(row, column));
+        return FieldTable::cell(row, column);
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/tables/plain_table.h"
+#include "model/analysis/allocator/fragmentation_answer.h"
+#include "views/models/tables/field_table.h"
 #include "views/widgets/allocator/map_picture.h"
 
 #include <QCoreApplication>
@@ -60,7 +61,7 @@ private:
 };
 
 /// Other settings and what they come to; a row is a place among those tried.
-class SettingsTable final : public PlainTable {
+class SettingsTable final : public FieldTable<model::SettingTried> {
     Q_DECLARE_TR_FUNCTIONS(SettingsTable)
 public:
     enum Place { Settings, Reserved, Saved, Mallocs, Exact };
@@ -71,11 +72,10 @@ public:
         return static_cast<std::uint32_t>(m_tried->size());
     }
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
-    [[nodiscard]] const model::SettingTried& setting(std::uint32_t row) const { return (*m_tried)[row]; }
+    [[nodiscard]] const model::SettingTried& setting(std::uint32_t row) const { return at(row); }
 
 private:
-    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
-    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+    [[nodiscard]] const model::SettingTried& at(std::uint32_t row) const override { return (*m_tried)[row]; }
 
     std::shared_ptr<const std::vector<model::SettingTried>> m_tried;
 };

@@ -187,7 +187,7 @@ QString LeaksTable::stackText(std::uint32_t row) const
 }
 
 SurvivorsTable::SurvivorsTable(std::shared_ptr<const TrainingData> training, std::size_t site)
-    : PlainTable({
+    : FieldTable({
         { { tr("From step"), tr("In which they were allocated"), QStringLiteral("88,888"), true }, "step" },
         { { tr("Blocks"), tr("That are alive after the last step"), QStringLiteral("8,888"), true },
             "blocks" },
@@ -197,26 +197,6 @@ SurvivorsTable::SurvivorsTable(std::shared_ptr<const TrainingData> training, std
     , m_training(std::move(training))
     , m_survivors(&m_training->leaks->sites[site].survivors)
 {
-}
-
-std::optional<std::int64_t> SurvivorsTable::figure(std::uint32_t row, int column) const
-{
-    const model::LeakGrowth& of = (*m_survivors)[row];
-    switch (column) {
-    case Step:
-        return of.step;
-    case Blocks:
-        return of.blocks;
-    default:
-        return of.allocatedBytes;
-    }
-}
-
-TableCell SurvivorsTable::cell(std::uint32_t row, int column) const
-{
-    if (column == Allocated)
-        return bytesCell(*figure(row, column));
-    return { text::count(*figure(row, column)), {} };
 }
 
 } // namespace strata::views

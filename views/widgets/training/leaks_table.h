@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/leaks/leaks_answer.h"
 #include "views/models/document/device_data.h"
-#include "views/models/tables/plain_table.h"
+#include "views/models/tables/field_table.h"
 
 #include <QCoreApplication>
 
@@ -43,7 +44,7 @@ private:
 
 /// What is alive after the last step of a site, by the step of its birth; a row is a place in
 /// LeakSite::survivors.
-class SurvivorsTable final : public PlainTable {
+class SurvivorsTable final : public FieldTable<model::LeakGrowth> {
     Q_DECLARE_TR_FUNCTIONS(SurvivorsTable)
 public:
     enum Place { Step, Blocks, Allocated };
@@ -53,11 +54,12 @@ public:
     {
         return static_cast<std::uint32_t>(m_survivors->size());
     }
-    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
 
 private:
-    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
-    [[nodiscard]] std::string text(std::uint32_t, int) const override { return {}; }
+    [[nodiscard]] const model::LeakGrowth& at(std::uint32_t row) const override
+    {
+        return (*m_survivors)[row];
+    }
 
     std::shared_ptr<const TrainingData> m_training;
     const std::vector<model::LeakGrowth>* m_survivors; // its

@@ -18,7 +18,7 @@ const QString kStepUnit = QStringLiteral("MiB");
 } // namespace
 
 StepsTable::StepsTable(std::shared_ptr<const StepFigures> figures)
-    : PlainTable({
+    : FieldTable({
         { { tr("Step"), tr("From 0, of all kinds"), QStringLiteral("88,888"), true }, "step" },
         { { tr("Kind"),
               tr("What the program did in it; in the warm-up what stays is still being made: states of "
@@ -40,16 +40,6 @@ StepsTable::StepsTable(std::shared_ptr<const StepFigures> figures)
     })
     , m_figures(std::move(figures))
 {
-}
-
-std::optional<std::int64_t> StepsTable::figure(std::uint32_t number, int column) const
-{
-    return value(number, column).figure;
-}
-
-model::FieldValue StepsTable::value(std::uint32_t number, int column) const
-{
-    return model::fieldValue(sortName(column).toStdString(), m_figures->rows[number]);
 }
 
 TableSource::Key StepsTable::sortKey(int column) const
@@ -75,11 +65,6 @@ void StepsTable::appendCsv(std::string& to, std::uint32_t row) const
     to.insert(to.size() - 1, m_figures->rows[row].step->warmup ? ",true" : ",false");
 }
 
-std::string StepsTable::text(std::uint32_t row, int column) const
-{
-    return value(row, column).text;
-}
-
 TableCell StepsTable::cell(std::uint32_t row, int column) const
 {
     const model::TrainingStep& step = *m_figures->rows[row].step;
@@ -90,15 +75,8 @@ TableCell StepsTable::cell(std::uint32_t row, int column) const
     case MicroSteps:
         return step.kind == model::StepKind::Train ? TableCell{ text::count(step.microSteps), {} }
                                                    : noteCell(QStringLiteral("–"));
-    case Peak:
-    case End:
-        return bytesCell(*figure(row, column));
-    case Reserved: {
-        const auto reserved = figure(row, column);
-        return reserved ? bytesCell(*reserved) : noteCell(QStringLiteral("–"));
-    }
     default:
-        return { text::count(*figure(row, column)), {} };
+        return FieldTable::cell(row, column);
     }
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/base/field_value.h"
 #include "views/models/document/step_figures.h"
-#include "views/models/tables/plain_table.h"
+#include "views/models/tables/field_table.h"
 
 #include <QCoreApplication>
 
 namespace strata::views {
 
 /// The steps in numbers, as `strata steps --json` has them; a row is one of StepFigures.
-class StepsTable final : public PlainTable {
+class StepsTable final : public FieldTable<model::StepMemory> {
     Q_DECLARE_TR_FUNCTIONS(StepsTable)
 public:
     enum Place { Step, Kind, MicroSteps, First, Last, Peak, PeakEvent, End, Reserved };
@@ -26,9 +25,10 @@ public:
     void appendCsv(std::string& to, std::uint32_t row) const override;
 
 private:
-    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
-    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
-    [[nodiscard]] model::FieldValue value(std::uint32_t row, int column) const;
+    [[nodiscard]] const model::StepMemory& at(std::uint32_t row) const override
+    {
+        return m_figures->rows[row];
+    }
 
     std::shared_ptr<const StepFigures> m_figures;
 };

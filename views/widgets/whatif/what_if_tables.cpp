@@ -178,7 +178,7 @@ TableCell PeaksTable::cell(std::uint32_t row, int column) const
 }
 
 FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
-    : PlainTable({
+    : FieldTable({
         { { tr("Card"), tr("Of the catalogue"), QStringLiteral("RTX PRO 6000 Blackwell"), false, {}, true },
             "name" },
         { { tr("Memory"), tr("That PyTorch sees of it"), kWhatIfSizeSample, true, kWhatIfUnit },
@@ -201,21 +201,6 @@ FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
     });
 }
 
-std::optional<std::int64_t> FittingCardsTable::figure(std::uint32_t row, int column) const
-{
-    const model::CardFit& of = m_fits[row];
-    return column == Capacity ? std::optional(of.card->capacityBytes)
-        : column == Margin    ? std::optional(of.marginBytes)
-                              : std::nullopt;
-}
-
-std::string FittingCardsTable::text(std::uint32_t row, int column) const
-{
-    if (column == Card)
-        return m_fits[row].card->name;
-    return std::string(model::fitWord(m_fits[row].fit));
-}
-
 TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
 {
     const model::CardFit& of = m_fits[row];
@@ -230,7 +215,7 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
 }
 
 RulesTable::RulesTable(std::vector<model::RuleUse> uses)
-    : PlainTable({
+    : FieldTable({
         { { tr("Blocks that"),
               tr("What they are, and what becomes of them with another batch, or another length"),
               QStringLiteral("of the model and its optimizer"), false, {}, true },
@@ -245,25 +230,9 @@ RulesTable::RulesTable(std::vector<model::RuleUse> uses)
 {
 }
 
-std::optional<std::int64_t> RulesTable::figure(std::uint32_t row, int column) const
-{
-    return column == Blocks ? std::optional(m_uses[row].blocks)
-        : column == Bytes   ? std::optional(m_uses[row].bytes)
-                            : std::nullopt;
-}
-
-std::string RulesTable::text(std::uint32_t row, int) const
-{
-    return std::string(model::ruleWord(m_uses[row].rule));
-}
-
 TableCell RulesTable::cell(std::uint32_t row, int column) const
 {
-    if (column == Rule)
-        return { text::rule(m_uses[row].rule), {} };
-    if (column == Blocks)
-        return { text::count(m_uses[row].blocks), {} };
-    return bytesCell(m_uses[row].bytes);
+    return column == Rule ? TableCell{ text::rule(m_uses[row].rule), {} } : FieldTable::cell(row, column);
 }
 
 } // namespace strata::views

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/cards/fits.h"
-#include "views/models/tables/plain_table.h"
+#include "views/models/tables/field_table.h"
 #include "views/models/whatif/what_if.h"
 #include "views/widgets/whatif/peak_chart.h"
 
@@ -60,7 +60,7 @@ private:
 };
 
 /// Every card of the catalogue, and whether what is predicted fits on it; the smallest that it fits on first.
-class FittingCardsTable final : public PlainTable {
+class FittingCardsTable final : public FieldTable<model::CardFit> {
     Q_DECLARE_TR_FUNCTIONS(FittingCardsTable)
 public:
     enum Place { Card, Capacity, Margin, Fits };
@@ -72,17 +72,16 @@ public:
         return static_cast<std::uint32_t>(m_fits.size());
     }
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
-    [[nodiscard]] const model::CardFit& fit(std::uint32_t row) const { return m_fits[row]; }
+    [[nodiscard]] const model::CardFit& fit(std::uint32_t row) const { return at(row); }
 
 private:
-    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
-    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+    [[nodiscard]] const model::CardFit& at(std::uint32_t row) const override { return m_fits[row]; }
 
     std::vector<model::CardFit> m_fits;
 };
 
 /// What became of blocks, and why: a row is one of Prediction::uses.
-class RulesTable final : public PlainTable {
+class RulesTable final : public FieldTable<model::RuleUse> {
     Q_DECLARE_TR_FUNCTIONS(RulesTable)
 public:
     enum Place { Rule, Blocks, Bytes };
@@ -95,8 +94,7 @@ public:
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
 
 private:
-    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
-    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+    [[nodiscard]] const model::RuleUse& at(std::uint32_t row) const override { return m_uses[row]; }
 
     std::vector<model::RuleUse> m_uses;
 };
