@@ -88,7 +88,10 @@ public:
     [[nodiscard]] bool isEmptyDict(Value v) const { return isKind(v, Kind::EmptyDict); }
     [[nodiscard]] bool isFrame(Value v) const { return v.is(Value::Tag::Frame) || isKind(v, Kind::Frame); }
     /// A list that was not digested: its items are all there.
-    [[nodiscard]] bool isPlainList(Value v) const { return isKind(v, Kind::List) || isKind(v, Kind::EmptyList); }
+    [[nodiscard]] bool isPlainList(Value v) const
+    {
+        return isKind(v, Kind::List) || isKind(v, Kind::EmptyList);
+    }
     [[nodiscard]] bool isEmptyList(Value v) const { return isKind(v, Kind::EmptyList); }
     [[nodiscard]] bool isEvent(Value v) const { return isKind(v, Kind::Event); }
     /// An event whose row was made before its list took it.
