@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/agent.h"
 
+#include "capture/agent/agent_files.h"
 #include "capture/agent/process_facts.h"
 #include "capture/agent/program/texts.h"
 #include "capture/agent/say.h"
@@ -12,8 +13,7 @@
 #include <functional>
 #include <numeric>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <utility>
 
 namespace strata::agent {
 
@@ -84,12 +84,6 @@ void addHost(void* context, const hook::HostMemory& host) noexcept
 }
 
 } // namespace
-
-std::uint32_t threadNumber() noexcept
-{
-    thread_local const auto number = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    return number;
-}
 
 Agent::Agent(const hook::Hook& hook, int deviceCount)
     : m_hook(hook)
@@ -272,10 +266,20 @@ void Agent::forget() noexcept
     m_forked.store(true, std::memory_order_relaxed);
     m_operators.close();
     m_deep.forget();
-    m_callList.forget();
     cupti::Activity::one().forget();
     if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
         recorder->forget();
+}
+
+bool Agent::beginDeepStep()
+{
+    const std::lock_guard control(m_control);
+    Recorder* const recorder = m_recorder.load(std::memory_order_relaxed);
+    if (!recorder || !m_followed || m_forked.load(std::memory_order_relaxed) || m_deep.isOpen()
+        || std::exchange(m_hadDeepStep, true))
+        return false;
+    recorder->writeDeepStepsOf(m_deep.log(), m_deep.calls());
+    return m_deep.begin();
 }
 
 void Agent::stop()
@@ -287,7 +291,7 @@ void Agent::stop()
     if (!recorder)
         return;
     if (m_deep.isOpen())
-        endDeepStep("the recording ended before the step did: let the program make more of them");
+        m_deep.end("the recording ended before the step did: let the program make more of them");
     m_hadDeepStep = false;
     if (m_operators.isOpen())
         m_hook.endOperators();

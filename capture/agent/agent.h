@@ -1,58 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/agent_options.h"
 #include "capture/agent/devices.h"
-#include "capture/agent/live/live_options.h"
-#include "capture/agent/program/call_log.h"
 #include "capture/agent/program/call_marks.h"
-#include "capture/agent/program/deep_log.h"
+#include "capture/agent/program/deep_watch.h"
 #include "capture/agent/program/tensor_table.h"
 #include "capture/agent/recorder.h"
-#include "capture/agent/session_file.h"
 #include "capture/agent/stacks/stacks.h"
+#include "capture/agent/thread_table.h"
 #include "capture/hook/torch_hook.h"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace strata::agent {
-
-/// Whether kernels are recorded, and what becomes of them while another profiler runs.
-enum class Kernels : std::uint8_t { Off, Aside, Shared };
-
-enum class Existing : std::uint8_t { Refuse, Replace, Number };
-
-struct AgentOptions {
-    std::string file; ///< "{process}" in it becomes the number of the process; empty, with `live`: none
-    Existing existing = Existing::Refuse; ///< where it is there already
-    /// Other processes may be told the same file: the first takes it, ranks and others get names beside it.
-    bool shared = false;
-    std::uint64_t ringEvents = 1 << 17; ///< room for each device, rounded up to a power of two
-    StackKind stacks = StackKind::None;
-    std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
-    std::string listFile; ///< gets a line for each file that is made; {process} as in `file`; empty: none
-    std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
-    std::optional<LiveOptions> live; ///< others may look on while it is recorded
-    Kernels kernels = Kernels::Off;
-    bool operators = false; ///< of PyTorch too, where kernels are recorded
-    bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
-};
-
-/// The name of the file that a recording with such options takes first.
-[[nodiscard]] std::string fileOf(const AgentOptions& options);
-
-/// Of the calling thread, as the operating system counts. A call of the system is made once a thread.
-[[nodiscard]] std::uint32_t threadNumber() noexcept;
-
-/// A line for `path` in the list of files that were made, where one is kept.
-void addToList(const AgentOptions& options, const std::string& path);
 
 /// The recorder inside a process: takes what a hook tells, on the threads that allocate, and hands it to a
 /// Recorder. LibTorch cannot be told to stop telling, so an agent that was attached is never destroyed; it
@@ -87,27 +54,13 @@ public:
     void annotate(
         wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread) noexcept;
     void tell(wire::KeyValue item);
-    /// Those that some of the tensors lie on, at::TensorImpls.
-    [[nodiscard]] std::set<std::int32_t> devicesOf(std::span<const void* const> tensors) const;
     /// Where tensors are now, of the devices that are recorded. Nothing if nothing is recorded.
     void list(std::span<const PlacedTensor> tensors);
     /// A deep step begins now, on this thread; false: there can be none, because nothing is recorded, this
     /// LibTorch lets nobody watch its operators, or there was one.
     [[nodiscard]] bool beginDeepStep();
-    /// In one of a program without a Python, on the same thread: LibTorch itself tells what autograd saves,
-    /// where it can. `parameters`: those of the optimizer, at::TensorImpls.
-    void seeAlone(std::span<const void* const> parameters);
-    /// Likewise, once autograd has gone backward.
-    void listGradients();
-    /// On the same thread. `unusable`: why it is not to be used; empty: it is.
-    void endDeepStep(std::string unusable);
-    /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
-    void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
-    void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
-        std::span<const void* const> tensors);
-    /// What the call list of the step has besides operators and modules; likewise.
-    void addCall(wire::CallKind kind, std::string_view name, std::string_view detail,
-        std::span<const void* const> tensors);
+    /// What is told of that step goes there.
+    [[nodiscard]] DeepWatch& deepStep() { return m_deep; }
 
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
@@ -136,8 +89,6 @@ private:
     bool takeState(StatePurpose purpose);
     void recordKernels(Recorder& recorder, const AgentOptions& options);
     [[nodiscard]] OperatorLog* recordOperators(Recorder& recorder, const AgentOptions& options);
-    /// What the hook knows of those that lie on a GPU.
-    [[nodiscard]] std::vector<hook::DeepTensor> lookAt(std::span<const void* const> tensors);
     Recorder& makeRecorder(
         std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
@@ -145,9 +96,6 @@ private:
     void followCalls();
     void tellFractions(Recorder& recorder);
     void mark(int device, CallMarks::Kind kind, const hook::Call& call) noexcept;
-    std::unique_ptr<SessionFile> createFile(const AgentOptions& options);
-    std::unique_ptr<wire::ChunkSink> createSink(
-        const AgentOptions& options, const std::vector<wire::KeyValue>& facts);
 
     const hook::Hook& m_hook;
     Devices m_devices;
@@ -160,11 +108,8 @@ private:
     std::atomic<bool> m_pythonTrusted{ false }, m_localsTrusted{ false };
     ModuleTable* m_modules = nullptr;
     OperatorLog m_operators;
-    DeepLog m_deep{ m_devices };
-    CallLog m_callList{ m_devices };
+    DeepWatch m_deep{ m_hook, m_devices };
     bool m_hadDeepStep = false; // this recording
-    bool m_isAlone = false; // the deep step: seeAlone()
-    bool m_hasLasting = false; // the deep step has been told what outlives it
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of an agent that says where a recording goes: files and their names, and who may look on.
-#include "capture/agent/agent.h"
+#include "capture/agent/agent_files.h"
 
 #include "capture/agent/live/live_sink.h"
 #include "capture/agent/say.h"
+#include "capture/agent/session_file.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -33,27 +33,7 @@ std::string withProcess(std::string file)
     return file;
 }
 
-} // namespace
-
-std::string fileOf(const AgentOptions& options)
-{
-    return withProcess(options.file);
-}
-
-void addToList(const AgentOptions& options, const std::string& path)
-{
-    if (options.listFile.empty())
-        return;
-    const int list
-        = open(withProcess(options.listFile).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (list < 0)
-        return;
-    const std::string text = path + "\n";
-    [[maybe_unused]] const ssize_t ignored = write(list, text.data(), text.size());
-    close(list);
-}
-
-std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
+std::unique_ptr<SessionFile> createFile(const AgentOptions& options)
 {
     const std::string process = std::to_string(getpid());
     const bool namesProcess = options.file.find(kProcess) != options.file.npos;
@@ -92,8 +72,27 @@ std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
     return nullptr;
 }
 
-/// The file, the link, or both. nullptr: nothing is recorded, which was said.
-std::unique_ptr<wire::ChunkSink> Agent::createSink(
+} // namespace
+
+std::string fileOf(const AgentOptions& options)
+{
+    return withProcess(options.file);
+}
+
+void addToList(const AgentOptions& options, const std::string& path)
+{
+    if (options.listFile.empty())
+        return;
+    const int list
+        = open(withProcess(options.listFile).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (list < 0)
+        return;
+    const std::string text = path + "\n";
+    [[maybe_unused]] const ssize_t ignored = write(list, text.data(), text.size());
+    close(list);
+}
+
+std::unique_ptr<wire::ChunkSink> createSink(
     const AgentOptions& options, const std::vector<wire::KeyValue>& facts)
 {
     std::unique_ptr<SessionFile> file;

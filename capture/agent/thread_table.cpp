@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/thread_table.h"
 
-#include "capture/agent/agent.h"
-
 #include <algorithm>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace strata::agent {
+
+std::uint32_t threadNumber() noexcept
+{
+    thread_local const auto number = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    return number;
+}
 
 std::uint16_t ThreadTable::mine() noexcept
 {

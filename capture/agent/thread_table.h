@@ -7,6 +7,9 @@
 
 namespace strata::agent {
 
+/// Of the calling thread, as the operating system counts. A call of the system is made once a thread.
+[[nodiscard]] std::uint32_t threadNumber() noexcept;
+
 /// Small numbers for the threads of this process, so that one fits an event. A thread has its number for
 /// good; the 8,192nd and later ones are 0, not known. Any thread; no lock, no allocation.
 class ThreadTable {

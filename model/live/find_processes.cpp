@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Processes that are not live: what the system and the driver know of them.
-#include "model/live/live_process.h"
+#include "model/live/find_processes.h"
+
 #include "model/live/process_files.h"
 #include "model/wire/link/process_names.h"
 
@@ -69,21 +69,6 @@ std::optional<wire::Totals> totalsOf(
 }
 
 } // namespace
-
-std::string_view stateName(ProcessState state)
-{
-    switch (state) {
-    case ProcessState::Live:
-        return "live";
-    case ProcessState::File:
-        return "file";
-    case ProcessState::Attachable:
-        return "attachable";
-    case ProcessState::Polled:
-        return "polled";
-    }
-    return "";
-}
 
 std::vector<LiveProcess> findProcesses(std::string& why, const FindOptions& options)
 {

@@ -83,6 +83,21 @@ std::vector<Asked> askAll(std::string& why)
 
 } // namespace
 
+std::string_view stateName(ProcessState state)
+{
+    switch (state) {
+    case ProcessState::Live:
+        return "live";
+    case ProcessState::File:
+        return "file";
+    case ProcessState::Attachable:
+        return "attachable";
+    case ProcessState::Polled:
+        return "polled";
+    }
+    return "";
+}
+
 LiveProcess describe(const wire::Greeting& greeting, const LinkAddress& address)
 {
     LiveProcess process;

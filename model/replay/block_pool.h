@@ -143,7 +143,15 @@ public:
     [[nodiscard]] std::uint32_t slots() const { return m_count; }
     [[nodiscard]] ReplayBlock& at(std::uint32_t slot) const { return m_chunks[slot / kChunk][slot % kChunk]; }
     /// An arena of as many slots, of which those that are unused here are unused.
-    [[nodiscard]] BlockArena sameShape() const;
+    [[nodiscard]] BlockArena sameShape() const
+    {
+        BlockArena arena;
+        while (arena.m_count < m_count)
+            (void)arena.make();
+        for (const ReplayBlock* unused : m_unused)
+            arena.m_unused.push_back(&arena.at(unused->slot));
+        return arena;
+    }
 
 private:
     static constexpr std::uint32_t kChunk = 1024;

@@ -2,6 +2,7 @@
 #include "model/replay/caching_allocator.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace strata::model {
@@ -21,16 +22,19 @@ CachingAllocator::CachingAllocator(
     : m_settings(settings)
     , m_driver(&driver)
     , m_deviceBytes(deviceBytes)
+    , m_segments(driver)
     , m_small(std::make_unique<BlockPool>())
     , m_large(std::make_unique<BlockPool>())
 {
     m_small->small = true;
+    m_segments.setVersion(settings.version);
     if (settings.memoryFraction)
         setMemoryFraction(*settings.memoryFraction);
 }
 
 void CachingAllocator::setSettings(const AllocatorSettings& settings)
 {
+    m_segments.setVersion(settings.version);
     m_settings = settings; // the memory fraction counts where the allocator is made
 }
 
@@ -89,16 +93,6 @@ void CachingAllocator::addSegmentOf(PoolOwner name)
         ++privatePool(name).segments;
 }
 
-std::int32_t CachingAllocator::nextOrder()
-{
-    return tieRuleOf(m_settings.version) == TieRule::Address ? 0 : ++m_orders;
-}
-
-std::int32_t CachingAllocator::orderOfPart(const ReplayBlock& whole)
-{
-    return tieRuleOf(m_settings.version) == TieRule::BlockCounter ? nextOrder() : whole.order;
-}
-
 // get_free_block()
 ReplayBlock* CachingAllocator::find(const BlockPool& pool, std::uint64_t stream, std::int64_t rounded) const
 {
@@ -136,7 +130,7 @@ ReplayBlock* CachingAllocator::take(BlockPool& pool, std::uint64_t stream, std::
         return nullptr;
     if (block->order < 0) [[unlikely]]
         block = &m_driver->chooseOfUnknownOrder(*block);
-    else if (block->order == 0 && !m_choseByAddress)
+    else if (block->order == 0 && !hasChosenByAddress())
         noteChoice(pool, *block);
     pool.remove(*block);
     return block;
@@ -218,94 +212,159 @@ bool CachingAllocator::rejects(std::int64_t segmentBytes) const
     if (!m_settings.rejectsAboveFraction || m_deviceBytes == 0)
         return false;
     const double limit = m_settings.memoryFraction.value_or(1) * static_cast<double>(m_deviceBytes);
-    return m_reserved + segmentBytes > static_cast<std::int64_t>(limit);
+    return m_segments.reservedBytes() + segmentBytes > static_cast<std::int64_t>(limit);
+}
+
+bool CachingAllocator::isExpandable(const BlockPool& pool) const
+{
+    // Private pools have them from 2.5 on.
+    return m_settings.expandableSegments
+        && (pool.owner == nullptr || m_settings.version >= TorchVersion{ 2, 5 });
 }
 
 // alloc_block()
 ReplayBlock* CachingAllocator::makeBlock(BlockPool& pool, std::uint64_t stream, std::int64_t rounded)
 {
     const std::int64_t bytes = m_settings.segmentBytes(rounded);
-    if (m_allowedBytes && m_reserved + bytes > *m_allowedBytes)
+    if (m_allowedBytes && m_segments.reservedBytes() + bytes > *m_allowedBytes)
         return nullptr;
     if (rejects(bytes)) [[unlikely]] {
         ++m_rejections;
         return nullptr;
     }
-    ReplayBlock* block = nullptr;
-    if (isExpandable(pool)) {
-        block = makeExpandable(pool, stream, rounded);
-        if (block == nullptr)
-            return nullptr;
-    } else {
-        const auto address = m_driver->makeSegment(bytes, stream);
-        if (!address)
-            return nullptr;
-        block = &m_arena.make();
-        block->address = *address;
-        block->segment = *address;
-        block->bytes = bytes;
-        block->stream = stream;
-        block->pool = &pool;
-        block->order = nextOrder();
-        addReserved(bytes);
-        ++m_deviceMallocs;
-    }
-    if (pool.owner != nullptr)
+    ReplayBlock* const block = isExpandable(pool)
+        ? m_segments.makeExpandable(pool, stream, rounded, m_settings.pageBytes(pool.small))
+        : m_segments.make(pool, stream, bytes);
+    if (block != nullptr && pool.owner != nullptr)
         ++pool.owner->segments;
     return block;
 }
 
-//   whole:  |        block        |      the part that is handed out is a Block of its own, the rest keeps
-//   split:  | block  |    rest    |      the object (and with it the counter of 2.12)
 void CachingAllocator::splitIfWorth(ReplayBlock*& block, std::int64_t rounded)
 {
     const std::int64_t remaining = block->bytes - rounded;
     const bool worth = block->pool->small || m_settings.expandableSegments
         ? remaining >= AllocatorSettings::kMinBlock
         : rounded < m_settings.maxSplitBytes && remaining > AllocatorSettings::kSmallSize;
-    if (!worth)
-        return;
-    ReplayBlock& rest = *block;
-    ReplayBlock& part = m_arena.make();
-    part.address = rest.address;
-    part.bytes = rounded;
-    part.stream = rest.stream;
-    part.segment = rest.segment;
-    part.pool = rest.pool;
-    part.range = rest.range;
-    part.order = orderOfPart(rest);
-    part.previous = rest.previous;
-    part.next = &rest;
-    if (part.previous != nullptr)
-        part.previous->next = &part;
-    rest.previous = &part;
-    rest.address += static_cast<std::uint64_t>(rounded);
-    rest.bytes = remaining;
-    rest.pool->insert(rest);
-    block = &part;
+    if (worth)
+        block = &m_segments.cutFront(*block, rounded);
 }
 
-void CachingAllocator::mergeInto(ReplayBlock& block, ReplayBlock* neighbour)
+bool CachingAllocator::hasReleasable() const
 {
-    if (neighbour == nullptr || !neighbour->isFree() || neighbour->mapped != block.mapped)
-        return;
-    BlockPool& pool = *block.pool;
-    if (neighbour->mapped)
-        pool.free.erase(pool.free.iterator_to(*neighbour));
-    else
-        pool.unmapped.erase(pool.unmapped.iterator_to(*neighbour));
-    if (block.previous == neighbour) {
-        block.address = neighbour->address;
-        block.previous = neighbour->previous;
-        if (block.previous != nullptr)
-            block.previous->next = &block;
-    } else {
-        block.next = neighbour->next;
-        if (block.next != nullptr)
-            block.next->previous = &block;
+    return std::ranges::any_of(std::array{ m_small.get(), m_large.get() }, [](const BlockPool* pool) {
+        return std::ranges::any_of(pool->free, [](const ReplayBlock& block) {
+            return block.range != nullptr ? DeviceSegments::canUnmap(block) : block.isWholeSegment();
+        });
+    });
+}
+
+void CachingAllocator::releaseSegment(ReplayBlock& block)
+{
+    if (block.pool->owner != nullptr)
+        --block.pool->owner->segments;
+    m_segments.free(block);
+}
+
+// release_blocks()
+void CachingAllocator::releaseBlocksOf(BlockPool& pool)
+{
+    std::vector<ReplayBlock*> expandable;
+    for (auto it = pool.free.begin(); it != pool.free.end();) {
+        if (it->range != nullptr)
+            expandable.push_back(&*it);
+        if (it->range != nullptr || !it->isWholeSegment()) {
+            ++it;
+            continue;
+        }
+        ReplayBlock& block = it->order < 0 ? m_driver->chooseOfUnknownOrder(*it) : *it;
+        if (&block == &*it)
+            ++it;
+        releaseSegment(block);
     }
-    block.bytes += neighbour->bytes;
-    m_arena.recycle(*neighbour);
+    for (ReplayBlock* block : expandable)
+        m_segments.unmap(*block);
+}
+
+// release_cached_blocks()
+void CachingAllocator::releaseCached(PoolOwner only)
+{
+    if (only.isDefault() && !keepsCached()) {
+        m_driver->synchronize(*this, {});
+        releaseBlocksOf(*m_large);
+        releaseBlocksOf(*m_small);
+    }
+    for (const auto& pool : m_private)
+        if (pool->freeable && (only.isDefault() || pool->name == only)) {
+            if (!only.isDefault())
+                m_driver->synchronize(*this, only);
+            releaseBlocksOf(pool->small);
+            releaseBlocksOf(pool->large);
+        }
+    std::erase_if(m_private, [](const auto& pool) {
+        return pool->freeable && pool->segments == 0 && pool->small.free.empty() && pool->large.free.empty()
+            && pool->small.unmapped.empty() && pool->large.unmapped.empty();
+    });
+}
+
+// release_available_cached_blocks(): of oversize blocks, as few as the request needs.
+bool CachingAllocator::releaseAvailable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded)
+{
+    if (m_settings.maxSplitBytes == AllocatorSettings::kUnlimited)
+        return false;
+    const std::int64_t wanted = std::max(rounded, m_settings.maxSplitBytes);
+    auto it = pool.free.lower_bound(BySize::Key{ stream, wanted }, BySize{});
+    if (it != pool.free.end() && it->stream == stream) {
+        if (it->range != nullptr)
+            return false;
+        releaseSegment(it->order < 0 ? m_driver->chooseOfUnknownOrder(*it) : *it);
+        return true;
+    }
+    std::int64_t released = 0;
+    while (it != pool.free.begin() && released < wanted) {
+        --it;
+        if (it->bytes < m_settings.maxSplitBytes || it->stream != stream || it->range != nullptr)
+            break;
+        released += it->bytes;
+        const auto behind = std::next(it);
+        releaseSegment(it->order < 0 ? m_driver->chooseLastOfUnknownOrder(*it) : *it);
+        it = behind;
+    }
+    return released >= wanted;
+}
+
+// garbage_collect_cached_blocks(): whole segments that were not used for longer than the mean, again and
+// again until enough is free.
+void CachingAllocator::collectGarbage()
+{
+    const auto threshold = static_cast<std::int64_t>(
+        m_settings.garbageCollectionThreshold * static_cast<double>(*m_allowedBytes));
+    if (reservedBytes() <= threshold)
+        return;
+    const std::int64_t target = reservedBytes() - threshold;
+    BlockPool& pool = *m_large;
+    const auto ageOf = [&](const ReplayBlock& block) { return pool.searches - block.callsWhenFreed; };
+    std::int64_t ages = 0, count = 0;
+    for (const ReplayBlock& block : pool.free)
+        if (block.isWholeSegment()) { // expandable ones count, too
+            ages += ageOf(block);
+            ++count;
+        }
+    std::int64_t freed = 0;
+    for (bool any = true; freed < target && any && count > 0;) {
+        const double mean = static_cast<double>(ages) / static_cast<double>(count);
+        any = false;
+        for (auto it = pool.free.begin(); it != pool.free.end();) {
+            ReplayBlock& block = *it++;
+            if (!block.isWholeSegment() || block.range != nullptr || static_cast<double>(ageOf(block)) < mean)
+                continue;
+            any = true;
+            freed += block.bytes;
+            ages -= ageOf(block);
+            --count;
+            releaseSegment(block);
+        }
+    }
 }
 
 void CachingAllocator::requestFree(ReplayBlock& block)
@@ -323,8 +382,8 @@ void CachingAllocator::completeFree(ReplayBlock& block)
     block.pending = false;
     m_active -= block.bytes;
     --m_pendingBlocks;
-    mergeInto(block, block.previous);
-    mergeInto(block, block.next);
+    m_segments.merge(block, block.previous);
+    m_segments.merge(block, block.next);
     block.pool->insert(block);
 }
 
@@ -334,15 +393,15 @@ void CachingAllocator::completePending(PoolOwner only)
         return block.pool != nullptr && block.pending && !(m_capturing && block.capture == m_capture)
             && (only.isDefault() || (block.pool->owner != nullptr && block.pool->owner->name == only));
     };
-    for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_arena.slots(); ++slot)
-        if (ReplayBlock& block = m_arena.at(slot); isConcerned(block))
+    for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_segments.blocks().slots(); ++slot)
+        if (ReplayBlock& block = m_segments.blocks().at(slot); isConcerned(block))
             completeFree(block);
 }
 
 void CachingAllocator::forEachBlock(const std::function<void(ReplayBlock&)>& visit)
 {
-    for (std::uint32_t slot = 0; slot < m_arena.slots(); ++slot)
-        if (ReplayBlock& block = m_arena.at(slot); block.pool != nullptr)
+    for (std::uint32_t slot = 0; slot < m_segments.blocks().slots(); ++slot)
+        if (ReplayBlock& block = m_segments.blocks().at(slot); block.pool != nullptr)
             visit(block);
 }
 
@@ -350,14 +409,11 @@ ReplayBlock& CachingAllocator::addPiece(const Piece& piece, ReplayBlock* previou
     PoolOwner name, bool small, AddressRange* range)
 {
     BlockPool& pool = poolOf(small ? 1 : AllocatorSettings::kSmallSize + 1, name);
-    ReplayBlock& block = m_arena.make();
-    block.address = piece.address;
-    block.bytes = piece.bytes;
-    block.stream = stream;
-    block.segment = range != nullptr ? range->address
-        : previous != nullptr        ? previous->segment
-                                     : piece.address;
-    block.pool = &pool;
+    ReplayBlock& block = m_segments.place(pool, stream, piece.address, piece.bytes);
+    if (range != nullptr)
+        block.segment = range->address;
+    else if (previous != nullptr)
+        block.segment = previous->segment;
     block.range = range;
     block.order = piece.order;
     block.mapped = piece.mapped;
@@ -370,7 +426,7 @@ ReplayBlock& CachingAllocator::addPiece(const Piece& piece, ReplayBlock* previou
         pool.unmapped.insert(block);
         return block;
     }
-    addReserved(piece.bytes);
+    m_segments.addReserved(piece.bytes);
     if (piece.allocated)
         m_allocated += piece.bytes;
     if (piece.allocated || piece.pending)
@@ -381,34 +437,18 @@ ReplayBlock& CachingAllocator::addPiece(const Piece& piece, ReplayBlock* previou
     return block;
 }
 
-AddressRange& CachingAllocator::addRange(const AddressRange& range)
-{
-    return *m_ranges.emplace_back(std::make_unique<AddressRange>(range));
-}
-
 CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
 {
     CachingAllocator copy(m_settings, driver, m_deviceBytes);
     copy.m_allowedBytes = m_allowedBytes;
-    copy.m_arena = m_arena.sameShape();
     copy.m_allocated = m_allocated;
     copy.m_active = m_active;
-    copy.m_reserved = m_reserved;
-    copy.m_reservedPeak = m_reservedPeak;
-    copy.m_deviceMallocs = m_deviceMallocs;
-    copy.m_deviceFrees = m_deviceFrees;
     copy.m_pendingBlocks = m_pendingBlocks;
     copy.m_rejections = m_rejections;
-    copy.m_orders = m_orders;
     copy.m_capturing = m_capturing;
     copy.m_choseByAddress = m_choseByAddress;
     copy.m_capture = m_capture;
-
-    std::vector<std::pair<const AddressRange*, AddressRange*>> ranges;
-    for (const auto& range : m_ranges)
-        ranges.emplace_back(range.get(), &copy.addRange(*range));
-    std::ranges::sort(ranges);
-    std::vector<std::pair<const BlockPool*, BlockPool*>> pools{ { m_small.get(), copy.m_small.get() },
+    std::vector<DeviceSegments::TwinPool> pools{ { m_small.get(), copy.m_small.get() },
         { m_large.get(), copy.m_large.get() } };
     for (const auto& pool : m_private) {
         PrivatePool& made = copy.privatePool(pool->name);
@@ -417,43 +457,8 @@ CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
         pools.emplace_back(&pool->small, &made.small);
         pools.emplace_back(&pool->large, &made.large);
     }
-
-    const auto twinOf = [&](const ReplayBlock* block) {
-        return block != nullptr ? &copy.m_arena.at(block->slot) : nullptr;
-    };
-    for (std::uint32_t slot = 0; slot < m_arena.slots(); ++slot) {
-        const ReplayBlock& block = m_arena.at(slot);
-        if (block.pool == nullptr)
-            continue;
-        ReplayBlock& twin = copy.m_arena.at(slot);
-        twin = block; // a hook that is copied is linked nowhere
-        twin.previous = twinOf(block.previous);
-        twin.next = twinOf(block.next);
-        twin.pool
-            = std::ranges::find(pools, block.pool, &std::pair<const BlockPool*, BlockPool*>::first)->second;
-        if (block.range != nullptr)
-            twin.range = std::ranges::lower_bound(
-                ranges, block.range, {}, &std::pair<const AddressRange*, AddressRange*>::first)
-                             ->second;
-    }
-    for (const auto& [from, to] : pools) {
-        to->searches = from->searches;
-        for (const ReplayBlock& block : from->free)
-            to->free.push_back(*twinOf(&block));
-        for (const ReplayBlock& block : from->unmapped)
-            to->unmapped.push_back(*twinOf(&block));
-    }
+    copy.m_segments = m_segments.clone(driver, pools);
     return copy;
-}
-
-BlockArena BlockArena::sameShape() const
-{
-    BlockArena arena;
-    while (arena.m_count < m_count)
-        (void)arena.make();
-    for (const ReplayBlock* unused : m_unused)
-        arena.m_unused.push_back(&arena.at(unused->slot));
-    return arena;
 }
 
 } // namespace strata::model

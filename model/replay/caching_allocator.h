@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/replay/allocator_driver.h"
 #include "model/replay/allocator_settings.h"
-#include "model/replay/block_pool.h"
+#include "model/replay/device_segments.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,34 +13,6 @@
 #include <vector>
 
 namespace strata::model {
-
-class CachingAllocator;
-
-/// What the allocator asks of CUDA, in the order in which it asks: each success is an event of a trace
-/// (segment_alloc, segment_free, segment_map, segment_unmap). Calls come on the thread that called the
-/// allocator, from within its functions.
-class AllocatorDriver {
-public:
-    virtual ~AllocatorDriver() = default;
-
-    /// cudaMalloc: the address; none when the device is full.
-    virtual std::optional<std::uint64_t> makeSegment(std::int64_t bytes, std::uint64_t stream) = 0;
-    virtual void freeSegment(const ReplayBlock& segment) = 0;
-    /// cuMemAddressReserve for an expandable segment of that page size.
-    virtual AddressRange reserveRange(std::int64_t pageBytes, std::uint64_t stream) = 0;
-    virtual void releaseRange(const AddressRange& range) = 0;
-    /// cuMemCreate and cuMemMap of whole pages: all or none.
-    virtual bool map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) = 0;
-    virtual void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) = 0;
-    /// Before all cached memory is released, or that of the private pool `only`, the allocator waits for the
-    /// streams of its blocks: completes those that are pending.
-    virtual void synchronize(CachingAllocator& allocator, PoolOwner only) = 0;
-    /// Of free blocks of one size whose order is not known (below 0), `first` would be taken: the one to
-    /// take.
-    virtual ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) { return first; }
-    /// The same where the last of them is taken.
-    virtual ReplayBlock& chooseLastOfUnknownOrder(ReplayBlock& last) { return last; }
-};
 
 /// PyTorch's native caching allocator of one device (c10/cuda/CUDACachingAllocator.cpp), rule by rule as
 /// torch 2.1 to 2.15 have it: requests in, addresses and calls of the driver out. Knows no recording. Blocks
@@ -66,7 +39,7 @@ public:
     void completePending(
         PoolOwner only = {}); ///< of all blocks, or of a private pool; O(blocks) where there are any
     /// As a call of empty_cache() does, or (from 2.9 on) the end of a MemPool: with what is its own alone.
-    void emptyCache(PoolOwner only = {});
+    void emptyCache(PoolOwner only = {}) { releaseCached(only); }
 
     void setSettings(const AllocatorSettings& settings);
     /// set_per_process_memory_fraction().
@@ -84,16 +57,19 @@ public:
     [[nodiscard]] const AllocatorSettings& settings() const { return m_settings; }
     [[nodiscard]] std::int64_t allocatedBytes() const { return m_allocated; } ///< rounded
     [[nodiscard]] std::int64_t activeBytes() const { return m_active; } ///< rounded
-    [[nodiscard]] std::int64_t reservedBytes() const { return m_reserved; }
-    [[nodiscard]] std::int64_t reservedBytesPeak() const { return m_reservedPeak; }
-    [[nodiscard]] std::int64_t deviceMallocs() const { return m_deviceMallocs; } ///< maps too
-    [[nodiscard]] std::int64_t deviceFrees() const { return m_deviceFrees; } ///< unmaps too
+    [[nodiscard]] std::int64_t reservedBytes() const { return m_segments.reservedBytes(); }
+    [[nodiscard]] std::int64_t reservedBytesPeak() const { return m_segments.reservedBytesPeak(); }
+    [[nodiscard]] std::int64_t deviceMallocs() const { return m_segments.deviceMallocs(); } ///< maps too
+    [[nodiscard]] std::int64_t deviceFrees() const { return m_segments.deviceFrees(); } ///< unmaps too
     [[nodiscard]] std::int64_t pendingBlocks() const { return m_pendingBlocks; }
     /// Requests that throw_on_cudamalloc_oom refused: they leave no event in a trace.
     [[nodiscard]] std::int64_t rejections() const { return m_rejections; }
     /// The order in which the driver hands out addresses has decided between blocks: of one size (up
     /// to 2.11), or of several ranges of one stream.
-    [[nodiscard]] bool hasChosenByAddress() const { return m_choseByAddress; }
+    [[nodiscard]] bool hasChosenByAddress() const
+    {
+        return m_choseByAddress || m_segments.hasSeveralRanges();
+    }
     /// Whether empty_cache() would give back something of the default pools.
     [[nodiscard]] bool hasReleasable() const;
 
@@ -119,11 +95,10 @@ public:
     };
     ReplayBlock& addPiece(const Piece& piece, ReplayBlock* previous, std::uint64_t stream, PoolOwner pool,
         bool small, AddressRange* range = nullptr);
-    [[nodiscard]] AddressRange& addRange(const AddressRange& range);
+    [[nodiscard]] AddressRange& addRange(const AddressRange& range) { return m_segments.addRange(range); }
     void addSegmentOf(PoolOwner pool); ///< counts it, where the pool is a private one
 
 private:
-    // caching_allocator.cpp
     [[nodiscard]] BlockPool& poolOf(std::int64_t rounded, PoolOwner name);
     [[nodiscard]] const BlockPool* findPool(std::int64_t rounded, PoolOwner name) const;
     [[nodiscard]] PrivatePool& privatePool(PoolOwner name);
@@ -138,28 +113,15 @@ private:
     }
     [[nodiscard]] ReplayBlock* makeBlock(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     void splitIfWorth(ReplayBlock*& block, std::int64_t rounded);
-    void mergeInto(ReplayBlock& block, ReplayBlock* neighbour);
-    void addReserved(std::int64_t bytes)
-    {
-        m_reserved += bytes;
-        m_reservedPeak = std::max(m_reservedPeak, m_reserved);
-    }
     void noteChoice(const BlockPool& pool, const ReplayBlock& taken);
-    [[nodiscard]] std::int32_t nextOrder();
-    [[nodiscard]] std::int32_t orderOfPart(const ReplayBlock& whole);
     [[nodiscard]] bool collects() const
     {
         return m_allowedBytes.has_value() && m_settings.garbageCollectionThreshold > 0;
     }
 
-    // expandable_segments.cpp
     [[nodiscard]] bool isExpandable(const BlockPool& pool) const;
-    [[nodiscard]] ReplayBlock* makeExpandable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
-    [[nodiscard]] ReplayBlock* findExpandable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
-    [[nodiscard]] ReplayBlock* mapFront(ReplayBlock& block, std::int64_t bytes);
-    void unmapWhatCan(ReplayBlock& block);
 
-    // release_cached.cpp
+    // How cached memory goes back: garbage collection, what a request needs, all of it.
     void collectGarbage();
     [[nodiscard]] bool releaseAvailable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     void releaseCached(PoolOwner only = {});
@@ -169,14 +131,11 @@ private:
     AllocatorSettings m_settings;
     AllocatorDriver* m_driver;
     std::int64_t m_deviceBytes;
+    DeviceSegments m_segments;
     std::optional<std::int64_t> m_allowedBytes; // by the memory fraction
-    BlockArena m_arena;
     std::unique_ptr<BlockPool> m_small, m_large;
     std::vector<std::unique_ptr<PrivatePool>> m_private; // in the order in which they were first used
-    std::vector<std::unique_ptr<AddressRange>> m_ranges;
-    std::int64_t m_allocated = 0, m_active = 0, m_reserved = 0, m_reservedPeak = 0;
-    std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0, m_rejections = 0;
-    std::int32_t m_orders = 0;
+    std::int64_t m_allocated = 0, m_active = 0, m_pendingBlocks = 0, m_rejections = 0;
     bool m_capturing = false, m_choseByAddress = false;
     std::uint32_t m_capture = 0; // the number of the last one
 };

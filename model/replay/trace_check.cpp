@@ -132,7 +132,7 @@ Result<TraceCheck> checkTrace(
         TraceCheck& result = replay.result();
         result.orderLearned = !pairs.empty();
         result.rank = rank;
-        if (const auto most = replay.rangeBytesAtMost();
+        if (const auto most = replay.driver().rangeBytesAtMost();
             options.deviceBytes == 0 && most && *most < rangeBytes && tried < kMostOrders) {
             rangeBytes = *most;
             start = StartState(trace, options.settings, rangeBytes);
@@ -145,7 +145,7 @@ Result<TraceCheck> checkTrace(
             continue;
         }
         const std::size_t known = pairs.size();
-        pairs.insert(replay.learned().begin(), replay.learned().end());
+        pairs.insert(replay.driver().learned().begin(), replay.driver().learned().end());
         if (pairs.size() == known || result.firstDifference) {
             boundPeaks(trace, result);
             return std::move(result);

@@ -6,57 +6,25 @@
 
 namespace strata::model {
 
-namespace {
-
-bool isRelease(Action action)
-{
-    return action == Action::SegmentFree || action == Action::SegmentUnmap;
-}
-
-bool isOfSegment(Action action)
-{
-    return isRelease(action) || action == Action::SegmentAlloc || action == Action::SegmentMap;
-}
-
-bool isOfAllocator(Action action)
-{
-    return isOfSegment(action) || action == Action::Alloc || action == Action::FreeRequested
-        || action == Action::FreeCompleted || action == Action::Oom;
-}
-
-} // namespace
-
 TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, const TraceCheckOptions& options,
-    std::int64_t rangeBytes, std::vector<std::int32_t> rank)
+    std::int64_t rangeBytes, const std::vector<std::int32_t>& rank)
     : m_trace(&trace)
-    , m_events(&trace.events())
-    , m_start(&start)
-    , m_pools(trace)
-    , m_rank(std::move(rank))
-    , m_originOf(m_rank.size())
-    , m_rangeBytes(rangeBytes)
     , m_deviceBytes(options.deviceBytes)
-    , m_count(trace.events().action.size())
-    , m_allocator(options.settings, *this, options.deviceBytes)
+    , m_cursor(trace)
+    , m_events(&m_cursor.events())
+    , m_driver(m_cursor, rangeBytes, rank, [this] { completeWaited(); })
+    , m_allocator(options.settings, m_driver, options.deviceBytes)
     , m_calls(trace)
     , m_born(trace.blocks().bornCount(), nullptr)
     , m_older(trace.blocks().olderCount(), nullptr)
 {
-    for (std::size_t origin = 0; origin < m_rank.size(); ++origin)
-        m_originOf[static_cast<std::size_t>(m_rank[origin])] = static_cast<std::int32_t>(origin);
     m_result.rounding.born.extendTo(m_born.size(), BlockColumns::kRoundingUnknown);
     m_result.rounding.older.extendTo(m_older.size(), BlockColumns::kRoundingUnknown);
     m_result.open = start.openSizes();
-    start.putInto(m_allocator, m_rank, m_older);
+    start.putInto(m_allocator, rank, m_older);
     m_allocator.forEachBlock([&](const ReplayBlock& block) {
-        if (block.range == nullptr || !block.mapped)
-            return;
-        const auto known = std::ranges::find(
-            m_ranges, block.range->address, [](const KnownRange& one) { return one.range.address; });
-        if (known == m_ranges.end())
-            m_ranges.push_back({ *block.range, block.end(), block.stream });
-        else
-            known->mappedEnd = std::max(known->mappedEnd, block.end());
+        if (block.range != nullptr && block.mapped)
+            m_driver.addMapped(block);
     });
     for (std::size_t row = 0; row < m_older.size(); ++row)
         if (const ReplayBlock* block = m_older[row])
@@ -70,56 +38,31 @@ bool TraceReplay::run(const Progress& progress)
 {
     constexpr std::size_t kReport = 1 << 18;
     std::size_t nextReport = 0;
-    while (!atEnd() && !isOfAllocator(action(m_at)))
-        ++m_at;
     while (true) {
-        while (!atEnd() && !m_result.firstDifference) {
-            if (m_at >= nextReport) {
+        while (!m_cursor.atEnd() && !m_cursor.difference()) {
+            if (m_cursor.at() >= nextReport) {
                 if (progress.cancelled())
                     return false;
-                progress({ Stage::Checking, static_cast<std::int64_t>(m_at),
-                    static_cast<std::int64_t>(m_count), static_cast<std::int64_t>(m_count) });
-                nextReport = m_at + kReport;
+                progress({ Stage::Checking, static_cast<std::int64_t>(m_cursor.at()),
+                    static_cast<std::int64_t>(m_cursor.count()),
+                    static_cast<std::int64_t>(m_cursor.count()) });
+                nextReport = m_cursor.at() + kReport;
             }
-            if (m_calls.waitsAt(static_cast<EventIndex>(m_at))) [[unlikely]]
+            if (m_calls.waitsAt(static_cast<EventIndex>(m_cursor.at()))) [[unlikely]]
                 playCalls();
             else
                 step();
         }
-        while (!m_result.firstDifference && m_calls.waitsAt(m_trace->eventCount()))
+        while (!m_cursor.difference() && m_calls.waitsAt(m_trace->eventCount()))
             playCalls();
-        if (!m_result.firstDifference || !takeOtherGuess())
+        if (!m_cursor.difference() || !takeOtherGuess())
             break;
     }
-    m_result.eventsEqual
-        = m_result.firstDifference ? m_result.firstDifference->event : static_cast<std::int64_t>(m_count);
+    m_result.firstDifference = m_cursor.difference();
+    m_result.eventsEqual = m_result.firstDifference ? m_result.firstDifference->event
+                                                    : static_cast<std::int64_t>(m_cursor.count());
     compareEnd();
     return true;
-}
-
-void TraceReplay::advance()
-{
-    do
-        ++m_at;
-    while (!atEnd() && !isOfAllocator(action(m_at)));
-}
-
-ComparedEvent TraceReplay::recorded(std::size_t row) const
-{
-    const Action what = action(row);
-    return { what, what == Action::Oom ? 0 : m_events->address[row], m_events->bytes[row],
-        static_cast<std::int64_t>(streamAt(row)) };
-}
-
-std::uint64_t TraceReplay::streamAt(std::size_t row) const
-{
-    const StreamIndex stream = m_events->stream[row];
-    return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace->recording().streams[stream]);
-}
-
-PoolOwner TraceReplay::poolAt(std::size_t row) const
-{
-    return m_pools.at(row);
 }
 
 ReplayBlock*& TraceReplay::blockOf(BlockId id)
@@ -127,99 +70,31 @@ ReplayBlock*& TraceReplay::blockOf(BlockId id)
     return (id.isOlder() ? m_older : m_born)[id.row()];
 }
 
-void TraceReplay::differ(const std::optional<ComparedEvent>& got, Sentence cause)
-{
-    if (m_result.firstDifference)
-        return;
-    ReplayDifference difference;
-    difference.event = static_cast<EventIndex>(m_at);
-    if (!atEnd())
-        difference.expected = recorded(m_at);
-    difference.got = got;
-    difference.cause = std::move(cause);
-    m_result.firstDifference = std::move(difference);
-}
-
-bool TraceReplay::expect(const ComparedEvent& got)
-{
-    if (m_result.firstDifference)
-        return false;
-    if (atEnd()) {
-        differ(got, say("the recording ends before the call that its last events belong to"));
-        return false;
-    }
-    const ComparedEvent wanted = recorded(m_at);
-    if (wanted == got) {
-        advance();
-        return true;
-    }
-    if (wanted.action != got.action)
-        differ(got,
-            got.action == Action::SegmentAlloc || got.action == Action::SegmentMap
-                ? say("nothing that is cached fits the request under these settings, but something did")
-                : wanted.action == Action::SegmentAlloc || wanted.action == Action::SegmentMap
-                ? say("a cached block fits the request under these settings, but new memory was taken")
-                : say("other settings, or a call that the trace does not show, led to another event"));
-    else if (wanted.bytes != got.bytes)
-        differ(got, say("sizes are rounded in another way: the settings were others, or changed"));
-    else if (wanted.address != got.address)
-        differ(got,
-            say("another of the free blocks that fit was taken: by another version's order, or another "
-                "state"));
-    else
-        differ(got, say("the stream is another"));
-    return false;
-}
-
 void TraceReplay::playCalls()
 {
-    const std::size_t before = m_at;
+    const std::size_t before = m_cursor.at();
     m_calls.playNext(m_allocator);
-    if (m_at != before)
+    if (m_cursor.at() != before)
         m_result.emptyCaches.push_back(static_cast<EventIndex>(before));
-}
-
-ReplayBlock& TraceReplay::chooseLastOfUnknownOrder(ReplayBlock& last)
-{
-    if (atEnd() || action(m_at) != Action::SegmentFree || last.address == m_events->address[m_at])
-        return last;
-    const auto& free = last.pool->free;
-    for (auto it = free.iterator_to(last); it != free.begin();) {
-        --it;
-        if (it->stream != last.stream || it->bytes != last.bytes || it->order >= 0)
-            break;
-        if (it->address != m_events->address[m_at] || it->range != nullptr)
-            continue;
-        for (auto passed = std::next(it); passed != free.end() && passed->bytes == it->bytes
-             && passed->stream == it->stream && passed->order < 0;
-             ++passed)
-            if (passed->order != it->order)
-                m_learned.emplace(originOf(*passed), originOf(*it));
-        return const_cast<ReplayBlock&>(*it);
-    }
-    return last;
-}
-
-std::int32_t TraceReplay::originOf(const ReplayBlock& block) const
-{
-    return m_originOf[m_originOf.size() - static_cast<std::size_t>(-block.order)];
 }
 
 void TraceReplay::step()
 {
-    switch (action(m_at)) {
+    switch (m_cursor.action(m_cursor.at())) {
     case Action::Alloc:
     case Action::Oom:
-        allocateAt(m_at);
+        allocateAt(m_cursor.at());
         break;
     case Action::FreeRequested:
-        requestFree(m_at);
+        requestFree(m_cursor.at());
         break;
     case Action::FreeCompleted:
-        if (m_at + 1 < m_count && (isRelease(action(m_at + 1)) || action(m_at + 1) == Action::FreeCompleted))
+        if (m_cursor.at() + 1 < m_cursor.count()
+            && (isRelease(m_cursor.action(m_cursor.at() + 1))
+                || m_cursor.action(m_cursor.at() + 1) == Action::FreeCompleted))
             segmentEvent();
         else
-            completeFree(m_at);
+            completeFree(m_cursor.at());
         break;
     default:
         segmentEvent();
@@ -231,11 +106,11 @@ void TraceReplay::requestFree(std::size_t row)
     const BlockId id = m_events->block[row];
     ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
     if (block == nullptr || !block->allocated) {
-        differ(std::nullopt, say("a free of a block that the replay does not have"));
+        m_cursor.differ(std::nullopt, say("a free of a block that the replay does not have"));
         return;
     }
     m_allocator.requestFree(*block);
-    advance();
+    m_cursor.advance();
 }
 
 void TraceReplay::completeFree(std::size_t row)
@@ -243,14 +118,14 @@ void TraceReplay::completeFree(std::size_t row)
     const BlockId id = m_events->block[row];
     ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
     if (block == nullptr || !block->pending) {
-        differ(std::nullopt, say("the end of a free that the replay does not wait for"));
+        m_cursor.differ(std::nullopt, say("the end of a free that the replay does not wait for"));
         return;
     }
-    if (row == 0 || action(row - 1) != Action::FreeRequested || m_events->block[row - 1] != id)
+    if (row == 0 || m_cursor.action(row - 1) != Action::FreeRequested || m_events->block[row - 1] != id)
         m_result.hasPendingFrees = true;
     m_allocator.completeFree(*block);
     blockOf(id) = nullptr;
-    advance();
+    m_cursor.advance();
 }
 
 // The request of an alloc or out-of-memory, with all that the allocator does for it.
@@ -258,11 +133,11 @@ void TraceReplay::allocateAt(std::size_t row)
 {
     const std::int64_t requested = m_events->bytes[row];
     if (requested <= 0 || requested > kLargestRequest) {
-        differ(std::nullopt, say("a request of a size that PyTorch does not serve"));
+        m_cursor.differ(std::nullopt, say("a request of a size that PyTorch does not serve"));
         return;
     }
-    const PoolOwner pool = poolAt(row);
-    const std::uint64_t stream = streamAt(row);
+    const PoolOwner pool = m_cursor.poolAt(row);
+    const std::uint64_t stream = m_cursor.streamAt(row);
     // Up to 2.12 whatever goes to a private pool counts as capture.
     const bool captures = !m_calls.areComplete() && !pool.isDefault()
         && m_allocator.settings().version < TorchVersion{ 2, 13 };
@@ -271,21 +146,21 @@ void TraceReplay::allocateAt(std::size_t row)
     ReplayBlock* block = m_allocator.allocate(requested, stream, pool);
     if (captures)
         m_allocator.setCapturing(false);
-    if (m_result.firstDifference)
+    if (m_cursor.difference())
         return;
     if (block == nullptr) {
-        (void)expect({ Action::Oom, 0, m_allocator.settings().roundedBytes(requested),
+        (void)m_cursor.expect({ Action::Oom, 0, m_allocator.settings().roundedBytes(requested),
             static_cast<std::int64_t>(stream) });
         return;
     }
-    if (!expect({ Action::Alloc, block->address, requested, static_cast<std::int64_t>(stream) })) {
+    if (!m_cursor.expect({ Action::Alloc, block->address, requested, static_cast<std::int64_t>(stream) })) {
         learnTailBefore(*block, m_allocator.settings().roundedBytes(requested));
         return;
     }
     const BlockId id = m_events->block[row];
     if (!id.valid() || id.isOlder()) {
-        m_at = row;
-        differ(std::nullopt, say("an alloc of no block"));
+        m_cursor.moveTo(row);
+        m_cursor.differ(std::nullopt, say("an alloc of no block"));
         return;
     }
     block->tag = id.value;
@@ -322,32 +197,33 @@ void TraceReplay::learnTailBefore(const ReplayBlock& taken, std::int64_t rounded
 //     free_completed* segment_free*  ...                       empty_cache()
 void TraceReplay::segmentEvent()
 {
-    std::size_t completions = m_at;
-    while (completions < m_count
-        && (action(completions) == Action::FreeCompleted || !isOfAllocator(action(completions))))
+    std::size_t completions = m_cursor.at();
+    while (completions < m_cursor.count()
+        && (m_cursor.action(completions) == Action::FreeCompleted
+            || !isOfAllocator(m_cursor.action(completions))))
         ++completions;
-    const bool releases = completions < m_count && isRelease(action(completions));
+    const bool releases = completions < m_cursor.count() && isRelease(m_cursor.action(completions));
     // A call that is told of stands between these frees and the release.
     const bool isAnothers = releases && m_calls.waitsAt(static_cast<EventIndex>(completions));
-    if ((!releases || isAnothers) && action(m_at) == Action::FreeCompleted) {
-        completeFree(m_at);
+    if ((!releases || isAnothers) && m_cursor.action(m_cursor.at()) == Action::FreeCompleted) {
+        completeFree(m_cursor.at());
         return;
     }
     std::size_t call = completions;
-    while (call < m_count
-        && (isOfSegment(action(call)) || !isOfAllocator(action(call))
-            || action(call) == Action::FreeCompleted))
+    while (call < m_cursor.count()
+        && (isOfSegment(m_cursor.action(call)) || !isOfAllocator(m_cursor.action(call))
+            || m_cursor.action(call) == Action::FreeCompleted))
         ++call;
-    const bool leadsToRequest
-        = call < m_count && (action(call) == Action::Alloc || action(call) == Action::Oom);
-    const std::size_t first = m_at;
+    const bool leadsToRequest = call < m_cursor.count()
+        && (m_cursor.action(call) == Action::Alloc || m_cursor.action(call) == Action::Oom);
+    const std::size_t first = m_cursor.at();
     if (releases && !m_calls.areComplete())
         if (const auto pool = poolThatEnds(completions)) {
             m_result.poolEnds.push_back({ static_cast<EventIndex>(completions), *pool, true });
             m_allocator.releasePool(*pool);
             m_allocator.emptyCache(*pool);
-            if (m_at == first && !m_result.firstDifference)
-                differ(std::nullopt, say("memory is released that the replay has in use"));
+            if (m_cursor.at() == first && !m_cursor.difference())
+                m_cursor.differ(std::nullopt, say("memory is released that the replay has in use"));
             return;
         }
     if (leadsToRequest && (!releases || releaserOf(completions, call) == Releaser::Malloc)) {
@@ -355,19 +231,19 @@ void TraceReplay::segmentEvent()
             releasePoolsOf(completions, call);
             completeBeforeMalloc(call, completions);
         }
-        if (!m_result.firstDifference)
+        if (!m_cursor.difference())
             allocateAt(call);
         return;
     }
     if (!releases) {
-        differ(std::nullopt, say("new memory without a request that it is for"));
+        m_cursor.differ(std::nullopt, say("new memory without a request that it is for"));
         return;
     }
     releasePoolsOf(completions, call);
     m_result.emptyCaches.push_back(static_cast<EventIndex>(first));
     m_allocator.emptyCache();
-    if (m_at == first && !m_result.firstDifference)
-        differ(std::nullopt, say("memory is released that the replay has in use"));
+    if (m_cursor.at() == first && !m_cursor.difference())
+        m_cursor.differ(std::nullopt, say("memory is released that the replay has in use"));
 }
 
 // Frees that process_events() completed at the start of a malloc() are not told from those that the retry
@@ -376,17 +252,19 @@ void TraceReplay::segmentEvent()
 void TraceReplay::completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd)
 {
     std::int64_t completions = 0;
-    for (std::size_t row = m_at; row < completionsEnd; ++row)
-        completions += action(row) == Action::FreeCompleted ? 1 : 0;
+    for (std::size_t row = m_cursor.at(); row < completionsEnd; ++row)
+        completions += m_cursor.action(row) == Action::FreeCompleted ? 1 : 0;
     const bool some = m_allocator.pendingBlocks() > completions;
-    const PoolOwner pool = poolAt(malloc);
-    while (m_at < completionsEnd && !m_result.firstDifference && action(m_at) == Action::FreeCompleted) {
-        const BlockId id = m_events->block[m_at];
+    const PoolOwner pool = m_cursor.poolAt(malloc);
+    while (m_cursor.at() < completionsEnd && !m_cursor.difference()
+        && m_cursor.action(m_cursor.at()) == Action::FreeCompleted) {
+        const BlockId id = m_events->block[m_cursor.at()];
         const ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
         if (!some && block != nullptr
-            && m_allocator.wouldFitWhenFreed(*block, m_events->bytes[malloc], streamAt(malloc), pool))
+            && m_allocator.wouldFitWhenFreed(
+                *block, m_events->bytes[malloc], m_cursor.streamAt(malloc), pool))
             return;
-        completeFree(m_at);
+        completeFree(m_cursor.at());
     }
 }
 
@@ -397,9 +275,9 @@ void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
         return;
     PoolOwner before;
     for (std::size_t row = first; row < last; ++row) {
-        if (!isRelease(action(row)))
+        if (!isRelease(m_cursor.action(row)))
             continue;
-        const PoolOwner pool = poolAt(row);
+        const PoolOwner pool = m_cursor.poolAt(row);
         if (!pool.isDefault() && pool != before) {
             m_allocator.releasePool(pool);
             m_result.poolEnds.push_back({ static_cast<EventIndex>(row), pool, false });
@@ -412,15 +290,71 @@ void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
 // nothing else.
 std::optional<PoolOwner> TraceReplay::poolThatEnds(std::size_t release) const
 {
-    const PoolOwner pool = poolAt(release);
+    const PoolOwner pool = m_cursor.poolAt(release);
     const bool ends = pool.owner == 0 && pool.id != 0
         && m_allocator.settings().version >= TorchVersion{ 2, 9 } && m_allocator.hasReleasable();
     return ends ? std::optional(pool) : std::nullopt;
 }
 
+// While the allocator waits for the streams of its blocks.
+void TraceReplay::completeWaited()
+{
+    while (!m_cursor.atEnd() && !m_cursor.difference()
+        && m_cursor.action(m_cursor.at()) == Action::FreeCompleted) {
+        const BlockId id = m_events->block[m_cursor.at()];
+        if (!id.valid() || blockOf(id) == nullptr || !blockOf(id)->pending)
+            break;
+        completeFree(m_cursor.at());
+    }
+}
+
+ReplayGuesses::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t malloc)
+{
+    if (m_calls.areComplete())
+        return Releaser::Malloc; // the others are played where they were called
+    if (const auto decided = m_guesses.decided(release))
+        return *decided;
+    if (m_allocator.wouldFind(m_events->bytes[malloc], m_cursor.streamAt(malloc), m_cursor.poolAt(malloc))
+        != nullptr)
+        return Releaser::EmptyCache; // malloc() would not have come to it
+    const StackId who = m_events->stack[release];
+    if (who.valid() && m_events->stack[malloc].valid())
+        return who == m_events->stack[malloc] ? Releaser::Malloc : Releaser::EmptyCache;
+    if (m_guesses.wantsCheckpoint(m_cursor.at()))
+        m_guesses.keep({ m_cursor.at(), m_allocator.clone(m_driver), m_calls,
+            static_cast<ReplayTally>(m_result), m_driver.ranges() });
+    const Releaser guess = hadRoom(m_allocator, m_events->bytes[malloc], *m_trace, m_deviceBytes)
+        ? Releaser::EmptyCache
+        : Releaser::Malloc;
+    m_guesses.add(release, guess);
+    return guess;
+}
+
+bool TraceReplay::takeOtherGuess()
+{
+    const ReplayCheckpoint* const from = m_guesses.takeOther(m_cursor.at());
+    if (from == nullptr)
+        return false;
+    m_allocator = from->allocator.clone(m_driver);
+    m_calls = from->calls;
+    m_cursor.moveTo(from->at);
+    m_cursor.forgetDifference();
+    m_driver.setRanges(from->ranges);
+    static_cast<ReplayTally&>(m_result) = from->tally;
+    m_leastOfOlder.reset();
+    ++m_result.hypothesesTried;
+    std::ranges::fill(m_born, nullptr);
+    std::ranges::fill(m_older, nullptr);
+    m_allocator.forEachBlock([&](ReplayBlock& block) {
+        if (!block.isFree())
+            blockOf(BlockId{ block.tag }) = &block;
+    });
+    return true;
+}
+
 void TraceReplay::compareEnd()
 {
-    m_result.emptyCachesFromStacks = m_guesses.empty() && m_decided.empty();
+    m_result.emptyCachesFromStacks = m_guesses.areNone();
     if (!m_trace->endKnown())
         return;
     const Totals& totals = m_trace->totals();

@@ -5,6 +5,7 @@
 #include "app/cli/tables/row_table.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/live/find_processes.h"
 #include "model/live/processes_answer.h"
 
 #include <CLI/CLI.hpp>

@@ -3,6 +3,7 @@
 
 #include "app/cli/answer_json.h"
 #include "app/cli/live/terminal/watch.h"
+#include "model/live/find_processes.h"
 #include "model/live/processes_answer.h"
 
 #include <charconv>

@@ -2,6 +2,7 @@
 #include "strata/capture_c.h"
 
 #include "capture/agent/agent.h"
+#include "capture/agent/agent_files.h"
 #include "capture/agent/entry/fatal_ends.h"
 #include "capture/agent/entry/hook_process.h"
 #include "capture/agent/entry/process_agent.h"

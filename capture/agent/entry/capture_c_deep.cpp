@@ -46,7 +46,7 @@ int strata_capture_deep_begin_alone(const void* const* parameters, uint64_t coun
 {
     const int begun = strata_capture_deep_begin();
     if (begun != 0)
-        guarded([&] { agent::agentOfProcess()->seeAlone({ parameters, count }); });
+        guarded([&] { agent::agentOfProcess()->deepStep().seeAlone({ parameters, count }); });
     return begun;
 }
 
@@ -54,7 +54,7 @@ void strata_capture_deep_gradients()
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->listGradients();
+            agent->deepStep().listGradients();
     });
 }
 
@@ -62,14 +62,14 @@ void strata_capture_deep_end(const char* unusable)
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->endDeepStep(unusable ? unusable : "");
+            agent->deepStep().end(unusable ? unusable : "");
     });
 }
 
 void strata_capture_deep_saved(uint32_t kind, uint32_t number, const void* tensor)
 {
     if (agent::Agent* const agent = agent::agentOfProcess())
-        agent->addSaved(static_cast<DeepKind>(kind), number, tensor);
+        agent->deepStep().addSaved(static_cast<DeepKind>(kind), number, tensor);
 }
 
 void strata_capture_deep_module(
@@ -77,7 +77,7 @@ void strata_capture_deep_module(
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->addModule(static_cast<DeepKind>(kind), agent::modulesOfProcess().path(module).value_or(""),
+            agent->deepStep().addModule(static_cast<DeepKind>(kind), agent::modulesOfProcess().path(module).value_or(""),
                 type ? type : "", { tensors, count });
     });
 }
@@ -87,7 +87,7 @@ void strata_capture_deep_call(
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->addCall(static_cast<wire::CallKind>(kind), name ? name : "", detail ? detail : "",
+            agent->deepStep().addCall(static_cast<wire::CallKind>(kind), name ? name : "", detail ? detail : "",
                 { tensors, count });
     });
 }

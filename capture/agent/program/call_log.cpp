@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/program/call_log.h"
 
+#include "capture/agent/program/call_states.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -265,6 +267,24 @@ try {
     for (const hook::DeepTensor& tensor : tensors)
         addRef(at, tensor);
     check();
+} catch (...) {
+    fail(kNoMemory);
+}
+
+void CallLog::addStates() noexcept
+try {
+    if (!m_isOpen.load(std::memory_order_acquire))
+        return;
+    const std::lock_guard lock(m_mutex);
+    if (!isListed() || m_isBackward)
+        return;
+    std::vector<std::uint32_t> states = findStates(m_list.chunk, m_list.texts, m_refs);
+    wire::CallRow* const row = states.empty() ? nullptr : addRow(wire::CallKind::Known);
+    if (!row)
+        return;
+    row->name = text("state");
+    row->takes = static_cast<std::uint32_t>(states.size());
+    m_refs.back() = std::move(states);
 } catch (...) {
     fail(kNoMemory);
 }

@@ -61,7 +61,6 @@ private:
     [[nodiscard]] std::uint32_t numberOf(const hook::DeepTensor& seen);
     [[nodiscard]] std::uint32_t newNumber(const hook::DeepTensor& seen);
     void addRef(std::size_t row, const hook::DeepTensor& seen);
-    [[nodiscard]] std::vector<std::uint32_t> findStates() const;
     void check();
 
     const Devices& m_devices;

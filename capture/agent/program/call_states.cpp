@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a call list are states of an optimizer, where nobody tells them.
-#include "capture/agent/program/call_log.h"
+#include "capture/agent/program/call_states.h"
 
+#include <cstddef>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace strata::agent {
 
-void CallLog::addStates() noexcept
-try {
-    if (!m_isOpen.load(std::memory_order_acquire))
-        return;
-    const std::lock_guard lock(m_mutex);
-    if (!isListed() || m_isBackward)
-        return;
-    std::vector<std::uint32_t> states = findStates();
-    wire::CallRow* const row = states.empty() ? nullptr : addRow(wire::CallKind::Known);
-    if (!row)
-        return;
-    row->name = text("state");
-    row->takes = static_cast<std::uint32_t>(states.size());
-    m_refs.back() = std::move(states);
-} catch (...) {
-    fail("no memory was left for it");
-}
-
-/// References to parameters, each with one to a state behind it. An optimizer goes from parameter to
-/// parameter: a state is that of the first one that is taken with it or behind it, as itself, its gradient,
-/// or an alias of one of these, which lie at their places.
-std::vector<std::uint32_t> CallLog::findStates() const
+std::vector<std::uint32_t> findStates(const wire::CallListChunk& chunk, const std::vector<std::string>& texts,
+    const std::vector<std::vector<std::uint32_t>>& refs)
 {
-    const wire::CallListChunk& chunk = m_list.chunk;
     std::size_t first = chunk.rows.size();
     while (first > 0 && chunk.rows[first - 1].kind != wire::CallKind::BackwardEnds)
         --first;
@@ -43,20 +22,20 @@ std::vector<std::uint32_t> CallLog::findStates() const
         const wire::CallRow& row = chunk.rows[at];
         const bool isKnown = row.kind == wire::CallKind::Known;
         if (at < first || isKnown)
-            for (const std::uint32_t ref : m_refs[at])
+            for (const std::uint32_t ref : refs[at])
                 met.insert(ref / 2);
         if (!isKnown)
             continue;
-        const auto placeOf = [&](std::size_t i) { return chunk.tensors[m_refs[at][i] / 2].address; };
-        if (m_list.texts[row.name] != "gradient") {
-            for (std::size_t i = 0; i < m_refs[at].size(); ++i)
-                parameters[placeOf(i)] = m_refs[at][i];
+        const auto placeOf = [&](std::size_t i) { return chunk.tensors[refs[at][i] / 2].address; };
+        if (texts[row.name] != "gradient") {
+            for (std::size_t i = 0; i < refs[at].size(); ++i)
+                parameters[placeOf(i)] = refs[at][i];
             continue;
         }
         gradients.clear(); // those of before may be gone
-        for (std::size_t i = 0; i + 1 < m_refs[at].size(); i += 2) {
-            parameters[placeOf(i)] = m_refs[at][i];
-            gradients[placeOf(i + 1)] = m_refs[at][i];
+        for (std::size_t i = 0; i + 1 < refs[at].size(); i += 2) {
+            parameters[placeOf(i)] = refs[at][i];
+            gradients[placeOf(i + 1)] = refs[at][i];
         }
     }
     std::vector<std::uint32_t> states, open;
@@ -73,15 +52,15 @@ std::vector<std::uint32_t> CallLog::findStates() const
         if (row.kind != wire::CallKind::Call)
             continue;
         bool isOfParameter = false;
-        for (std::size_t i = 0; i < m_refs[at].size(); ++i) {
-            const std::uint32_t number = m_refs[at][i] / 2;
+        for (std::size_t i = 0; i < refs[at].size(); ++i) {
+            const std::uint32_t number = refs[at][i] / 2;
             const wire::CallTensorRow& tensor = chunk.tensors[number];
             const auto of = parameters.find(tensor.address), with = gradients.find(tensor.address);
             if (of != parameters.end() || with != gradients.end()) {
                 last = of != parameters.end() ? of->second : with->second;
                 isOfParameter = true;
             } else if (met.insert(number).second && i < row.takes && tensor.gradientOf == wire::kNone) {
-                open.push_back(m_refs[at][i]);
+                open.push_back(refs[at][i]);
             }
         }
         if (isOfParameter)

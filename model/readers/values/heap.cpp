@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/values/heap.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace strata::model {
 
 namespace {
 
+constexpr std::uint64_t kFewSteps = std::uint64_t{ 1 } << 22;
 constexpr std::uint64_t kFrameKeys = bitOf(Known::Filename) | bitOf(Known::Name) | bitOf(Known::Line);
 
 std::uint64_t keySet(std::span<const Value> pairs)
@@ -451,6 +453,90 @@ std::uint64_t Heap::bytesUsed() const
     return m_cells.size() * sizeof(Cell) + m_wide.size() * 8 + m_heldValues * sizeof(Value)
         + m_contents.size() * 48 + m_frameLists.size() * 48 + m_recording.strings.bytesResident()
         + m_recording.stacks.bytesResident() + m_traces.bytesUsed();
+}
+
+bool Heap::isWaitingEvent(Value v)
+{
+    if (!isEvent(v))
+        return false;
+    const std::uint64_t event = m_cells[v.row()].payload;
+    return (event & kEventRowMask) >= m_traces[event >> kEventRowBits].taken;
+}
+
+std::span<const Value> Heap::contents(Value v) const
+{
+    if (isKind(v, Kind::Dict) || isKind(v, Kind::List))
+        return m_contents[m_cells[v.row()].payload];
+    return {};
+}
+
+std::optional<std::int64_t> Heap::signedOf(Value v) const
+{
+    if (v.is(Value::Tag::Int))
+        return v.intValue();
+    if (v.is(Value::Tag::WideInt))
+        return static_cast<std::int64_t>(m_wide[v.row()]);
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> Heap::bitsOf(Value v) const
+{
+    if (v.is(Value::Tag::WideUnsigned))
+        return m_wide[v.row()];
+    if (const std::optional<std::int64_t> i = signedOf(v))
+        return static_cast<std::uint64_t>(*i);
+    return std::nullopt;
+}
+
+std::optional<double> Heap::realOf(Value v) const
+{
+    if (v.is(Value::Tag::Float))
+        return std::bit_cast<double>(m_wide[v.row()]);
+    return std::nullopt;
+}
+
+Sentence Heap::typeName(Value v) const
+{
+    if (!v.is(Value::Tag::Object))
+        return model::typeName(v.tag());
+    switch (m_cells[v.row()].kind) {
+    case Kind::EmptyDict:
+    case Kind::Dict:
+        return say("a dict");
+    case Kind::EmptyList:
+    case Kind::List:
+        return say("a list");
+    case Kind::FrameList:
+    case Kind::FrameRun:
+        return say("a list of frames");
+    case Kind::Frame:
+        return say("a frame");
+    case Kind::Stack:
+        return say("a stack");
+    case Kind::Trace:
+        return say("a list of events");
+    case Kind::Event:
+        return say("an event");
+    }
+    return say("something");
+}
+
+Error Heap::tooLarge(std::uint64_t memoryLimit)
+{
+    const auto bytes = static_cast<std::int64_t>(std::min<std::uint64_t>(memoryLimit, INT64_MAX));
+    return { Error::Kind::Refused,
+        say("reading it takes more than %1, half of this machine's memory", asBytes(bytes)),
+        say("open it on a machine with more memory, or with --force"), {} };
+}
+
+bool Heap::spend(std::size_t steps)
+{
+    m_steps += steps;
+    if (m_steps <= kFewSteps + 4 * m_storedValues)
+        return true;
+    return failWith(Error::Kind::Refused,
+        say("its parts refer to each other so often that reading would take forever"),
+        say("no recorder writes this; write the snapshot again with pickle.dump"));
 }
 
 } // namespace strata::model

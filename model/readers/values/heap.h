@@ -5,10 +5,10 @@
 #include "model/readers/values/grow_array.h"
 #include "model/readers/values/known.h"
 #include "model/readers/values/traces.h"
+#include "model/readers/values/unknown_keys.h"
 #include "model/readers/values/value.h"
 #include "model/trace/recording.h"
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <optional>
 #include <span>
 #include <vector>
@@ -84,18 +84,24 @@ public:
     [[nodiscard]] Traces& traces() { return m_traces; }
 
     // Reading what is left.
-    [[nodiscard]] bool isDict(Value v) const;
+    [[nodiscard]] bool isDict(Value v) const { return isKind(v, Kind::Dict) || isKind(v, Kind::EmptyDict); }
     [[nodiscard]] bool isEmptyDict(Value v) const { return isKind(v, Kind::EmptyDict); }
     [[nodiscard]] bool isFrame(Value v) const { return v.is(Value::Tag::Frame) || isKind(v, Kind::Frame); }
     /// A list that was not digested: its items are all there.
-    [[nodiscard]] bool isPlainList(Value v) const;
+    [[nodiscard]] bool isPlainList(Value v) const
+    {
+        return isKind(v, Kind::List) || isKind(v, Kind::EmptyList);
+    }
     [[nodiscard]] bool isEmptyList(Value v) const { return isKind(v, Kind::EmptyList); }
     [[nodiscard]] bool isEvent(Value v) const { return isKind(v, Kind::Event); }
     /// An event whose row was made before its list took it.
     [[nodiscard]] bool isWaitingEvent(Value v);
     /// An event that was digested, or a dict that can be.
     [[nodiscard]] bool isEventLike(Value v) const;
-    [[nodiscard]] Trace* traceOf(Value list);
+    [[nodiscard]] Trace* traceOf(Value list)
+    {
+        return isKind(list, Kind::Trace) ? &m_traces[m_cells[list.row()].payload] : nullptr;
+    }
     /// Items of a plain list, or keys and values of a dict in turn; empty for anything else.
     [[nodiscard]] std::span<const Value> contents(Value v) const;
     [[nodiscard]] std::optional<std::int64_t> signedOf(Value v) const;
@@ -111,8 +117,8 @@ public:
     [[nodiscard]] bool consumeFrames(Value list, StackId& stack);
 
     /// Keys of a kind of dict that nobody knows: counted for Recording::unknownKeys.
-    void countUnknown(const char* owner, Value key);
-    void writeUnknownCounts();
+    void countUnknown(const char* owner, Value key) { m_unknownKeys.count(owner, key); }
+    void writeUnknownCounts() { m_unknownKeys.moveTo(m_recording); }
 
     /// Refuses to walk values that refer to each other so often that the walk would take forever.
     [[nodiscard]] bool spend(std::size_t steps);
@@ -180,8 +186,7 @@ private:
     std::uint64_t m_storedValues = 0; // in m_contents, ever
     std::uint64_t m_heldValues = 0; // in m_contents, now
     std::uint64_t m_steps = 0;
-    boost::unordered_flat_map<std::uint64_t, std::int64_t> m_unknown; // owner << 32 | StringId -> how often
-    std::vector<const char*> m_unknownOwners;
+    UnknownKeys m_unknownKeys;
     Error m_error;
 };
 

@@ -7,6 +7,8 @@
 
 namespace strata::model {
 
+class Sentence;
+
 /// Any value of a snapshot in one word: four bits say what it is, sixty hold it or its row in the Heap.
 class Value {
 public:
@@ -71,5 +73,8 @@ private:
 };
 
 static_assert(sizeof(Value) == 8);
+
+/// "text", "a pair of numbers": for messages. Of an Object, see Heap::typeName().
+[[nodiscard]] Sentence typeName(Value::Tag tag);
 
 } // namespace strata::model

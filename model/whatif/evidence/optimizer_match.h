@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/whatif/run/optimizer_run.h"
 #include "model/whatif/run/optimizer_template.h"
 #include "model/whatif/run/recorded_optimizers.h"
 

@@ -3,6 +3,8 @@
 
 #include "model/whatif/evidence/checkpoint_regions.h"
 #include "model/whatif/evidence/recompute_cost.h"
+#include "model/whatif/kinds/change_kinds.h"
+#include "model/whatif/run/bounds.h"
 
 #include <algorithm>
 #include <map>
@@ -12,6 +14,15 @@
 namespace strata::model {
 
 namespace {
+
+/// What checkpointing leaves open, as shares of the answer: measured with the families of
+/// tests/truth/tests/test_whatif_model.py that rules are made by. An answer is above the truth more than
+/// below it.
+constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
+/// The same without a deep step.
+constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0.2;
+/// And where modules are called more than once before a backward.
+constexpr double kUnclearBelow = 0.4;
 
 /// The outermost calls that match and save something. False: no module matches.
 bool findRegions(const CheckpointRegions& regions, const std::vector<ModuleChoice>& choices,
@@ -73,7 +84,77 @@ Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& ste
     return edits;
 }
 
+/// Which call of several keeps what.
+Reason whyUnclear(const RunEdits& edits)
+{
+    if (edits.gpus > 1)
+        return boundsAlone(
+            say("modules of that path are called more than once before a backward, and no "
+                "step on several GPUs is seen deeply: which call keeps what the program itself tells, "
+                "--confirm -- COMMAND, or strata dryrun --devices %1 --change",
+                edits.gpus));
+    return boundsAlone(say("modules of that path are called more than once before a backward, and no deep "
+                           "step tells which call keeps what (strata record --deep-step 3)"));
+}
+
+Reason whyGuessed(const RunEdits& edits)
+{
+    if (edits.gpus > 1)
+        return anEstimate(
+            say("who keeps what is guessed by modules and by when blocks go, since no step on "
+                "several GPUs is seen deeply: the program itself tells it, --confirm -- COMMAND, or strata "
+                "dryrun --devices %1 --change",
+                edits.gpus));
+    return anEstimate(say("who keeps what is guessed by modules and by when blocks go; a recording with a "
+                          "deep step (strata record --deep-step 3) tells it"));
+}
+
 } // namespace
+
+Change checkpointed(const std::string& modules)
+{
+    Change change{ .kind = &kCheckpointKind, .text = "checkpoint=" + modules, .value = modules };
+    (void)kCheckpointKind.read(change); // of names that there are
+    return change;
+}
+
+CheckpointChoices::CheckpointChoices(std::span<const Change> changes)
+{
+    for (const Change& change : changes)
+        if (change.does(Does::TakesCheckpointsAway))
+            takesAway = true;
+        else if (change.does(Does::Checkpoints))
+            choices.push_back(change.as<ModuleChoice>());
+}
+
+void weighCheckpoints(Prediction& prediction, const RunEdits& edits, bool hasSettings)
+{
+    RuleSums sums;
+    for (const auto* uses : { &std::as_const(prediction.uses), &edits.uses })
+        for (const RuleUse& use : *uses)
+            sums.add(use);
+    prediction.uses = sums.used();
+    weaken(prediction, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
+    // How blocks lie under other settings, a little of them decides: a segment more, or one less.
+    const std::int64_t segment = hasSettings ? kSegmentBytes : 0;
+    const double below = edits.isUnclear ? kUnclearBelow : edits.isGuessed ? kGuessedBelow : kDeepBelow;
+    const double above = edits.isGuessed ? kGuessedAbove : kDeepAbove;
+    leaveRoom(prediction, &PeakFigures::requestedBytesPeak, below, above, 0, 0);
+    leaveRoom(prediction, &PeakFigures::allocatedBytesPeak, below, above, 0, 0);
+    leaveRoom(prediction, &PeakFigures::reservedBytesPeak,
+        edits.isUnclear       ? kUnclearBelow
+            : edits.isGuessed ? kGuessedReserved
+                              : kDeepReservedBelow,
+        edits.isGuessed ? kGuessedReserved : kDeepAbove, segment, segment);
+    prediction.exact = false;
+    if (edits.isUnclear) {
+        prediction.predicted.reset();
+        prediction.reason = whyUnclear(edits);
+    }
+    giveReason(prediction,
+        edits.isGuessed ? whyGuessed(edits)
+                        : anEstimate(say("it goes by what the deep step tells of one step")));
+}
 
 Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/run/put_optimizers.h"
 
-#include "model/whatif/run/optimizer_template.h"
+#include "model/whatif/run/optimizer_run.h"
 #include "model/whatif/run/recorded_optimizers.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "model/base/result.h"
 #include "model/whatif/ask/scenario.h"
-#include "model/whatif/run/optimizer_template.h"
+#include "model/whatif/run/optimizer_run.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processes that nobody records, with a driver and a /proc that a test describes, and with the real one.
-#include "model/live/live_process.h"
+#include "model/live/find_processes.h"
 #include "model/live/process_files.h"
 #include "tests/support/environment.h"
 #include "tests/support/temporary_directory.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/live/process_finder.h"
 
+#include "model/live/find_processes.h"
 #include "views/style/texts.h"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a LiveView shows, as the figures and words of a Picture.
-#include "app/cli/live/terminal/live_view.h"
+#include "app/cli/live/terminal/live_picture.h"
+
 #include "app/cli/live/terminal/plot.h"
 #include "app/cli/open.h"
 #include "app/cli/text.h"
-#include "model/analysis/summary/groups.h"
-#include "model/analysis/summary/verdict.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/live/live_process.h"
@@ -16,7 +14,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <span>
 
 namespace strata::cli {
 
@@ -38,19 +35,6 @@ std::optional<std::int64_t> numberOf(const std::string& text)
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
-}
-
-/// "12.3 s", "2:04", "1:02:03": a moment since the first event, as fine as the picture tells.
-std::string momentText(std::int64_t ns, std::int64_t columnNs)
-{
-    const double seconds = static_cast<double>(ns) / static_cast<double>(kSecondNs);
-    if (columnNs < kSecondNs / 20)
-        return fmt::format("{:.2f} s", seconds);
-    if (columnNs < kSecondNs / 2 && seconds < 600)
-        return fmt::format("{:.1f} s", seconds);
-    const std::int64_t whole = ns / kSecondNs;
-    return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
-                        : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 const char* stateText(LinkState state)
@@ -81,14 +65,34 @@ std::string actionText(const DeviceTrace& trace, std::size_t row)
 
 } // namespace
 
-void LiveView::describeProcess(Picture& picture, std::int64_t nowNs) const
+std::string momentText(std::int64_t ns, std::int64_t columnNs)
 {
-    picture.name = m_address.text();
-    picture.state = stateText(m_status.state);
-    picture.stateIsGood = m_status.state == LinkState::Following || m_status.state == LinkState::Ended;
-    const int device = m_device.value_or(0);
-    if (m_status.greeting) {
-        const model::LiveProcess process = model::describe(*m_status.greeting, m_address);
+    const double seconds = static_cast<double>(ns) / static_cast<double>(kSecondNs);
+    if (columnNs < kSecondNs / 20)
+        return fmt::format("{:.2f} s", seconds);
+    if (columnNs < kSecondNs / 2 && seconds < 600)
+        return fmt::format("{:.1f} s", seconds);
+    const std::int64_t whole = ns / kSecondNs;
+    return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                        : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::optional<int> columnOf(
+    const model::Clock& clock, EventIndex event, const PictureWindow& window, int columns)
+{
+    const std::int64_t column = (clock.timeNs(event) - window.beginNs) / window.columnNs;
+    return clock.timeNs(event) >= window.beginNs && column < columns ? std::optional(static_cast<int>(column))
+                                                                     : std::nullopt;
+}
+
+void describeProcess(Picture& picture, const model::LinkAddress& address,
+    const model::LiveSession::Status& status, int device, std::int64_t nowNs)
+{
+    picture.name = address.text();
+    picture.state = stateText(status.state);
+    picture.stateIsGood = status.state == LinkState::Following || status.state == LinkState::Ended;
+    if (status.greeting) {
+        const model::LiveProcess process = model::describe(*status.greeting, address);
         if (!process.name.empty())
             picture.name = process.name;
         picture.process = process.process;
@@ -96,7 +100,7 @@ void LiveView::describeProcess(Picture& picture, std::int64_t nowNs) const
         picture.worldSize = process.worldSize;
         picture.device = deviceName(device);
         std::int64_t startedNs = 0;
-        for (const auto& [key, value] : m_status.greeting->facts) {
+        for (const auto& [key, value] : status.greeting->facts) {
             if (key == wire::deviceKey(wire::info::kDevice, device, wire::info::kDeviceName))
                 picture.device += ": " + value;
             else if (key == wire::deviceKey(wire::info::kDevice, device, wire::info::kDeviceCapacity))
@@ -109,34 +113,31 @@ void LiveView::describeProcess(Picture& picture, std::int64_t nowNs) const
         if (startedNs > 0 && nowNs > startedNs)
             picture.elapsedNs = nowNs - startedNs;
     }
-    if (m_status.totals) {
-        if (m_status.state == LinkState::Following)
-            picture.eventsPerSecond = known(m_status.totals->eventsPerSecond);
-        for (const wire::DeviceTotals& totals : m_status.totals->devices)
+    if (status.totals) {
+        if (status.state == LinkState::Following)
+            picture.eventsPerSecond = known(status.totals->eventsPerSecond);
+        for (const wire::DeviceTotals& totals : status.totals->devices)
             if (totals.device == device)
                 picture.driverBytes = known(totals.usedBytes);
     }
-    if (const DeviceTrace* const shown = trace())
-        picture.events = shown->eventCount();
 }
 
-void LiveView::addFigures(Picture& picture, EventIndex event) const
+void addFigures(Picture& picture, const model::DeviceTimeline& timeline, const model::RoundedCurves* curves,
+    EventIndex event)
 {
-    const model::DeviceTimeline& timeline = *m_derived->timeline;
     picture.requestedBytes = timeline.requested().at(event);
     picture.reservedBytes = timeline.reserved().at(event);
-    const Replayed* const replay = replayed();
-    if (replay && event < replay->curves->allocated.eventCount())
-        picture.allocated = { replay->curves->allocated.at(event), true };
+    if (curves && event < curves->allocated.eventCount())
+        picture.allocated = { curves->allocated.at(event), true };
     else // every block is at least as large as what was asked for
         picture.allocated
             = { std::max<std::int64_t>(*picture.requestedBytes - timeline.pendingFree().at(event), 0),
                   false };
 }
 
-void LiveView::addPlot(Picture& picture, const Window& window, int columns, std::int64_t nowNs) const
+void addPlot(Picture& picture, const model::DeviceTimeline& timeline, const model::RoundedCurves* curves,
+    const PictureWindow& window, int columns, std::int64_t nowNs)
 {
-    const model::DeviceTimeline& timeline = *m_derived->timeline;
     const model::Clock& clock = timeline.clock();
     const auto begin = static_cast<double>(window.beginNs - clock.startNs());
     const model::ColumnWindow asked{ model::Axis::Time, begin,
@@ -146,9 +147,9 @@ void LiveView::addPlot(Picture& picture, const Window& window, int columns, std:
     const auto reserved = timeline.reserved().columns(edges);
     std::vector<model::CurveRange> allocated;
     EventIndex allocatedEvents = 0;
-    if (const Replayed* const replay = replayed()) {
-        allocated = replay->curves->allocated.columns(edges);
-        allocatedEvents = replay->curves->allocated.eventCount();
+    if (curves) {
+        allocated = curves->allocated.columns(edges);
+        allocatedEvents = curves->allocated.eventCount();
     }
     picture.columns.resize(static_cast<std::size_t>(columns));
     for (std::size_t i = 0; i < picture.columns.size(); ++i) {
@@ -161,64 +162,30 @@ void LiveView::addPlot(Picture& picture, const Window& window, int columns, std:
         if (!allocated.empty() && edges[i + 1] <= allocatedEvents)
             column.allocated = { allocated[i].min, allocated[i].max };
     }
-    const auto columnOf = [&](EventIndex event) -> std::optional<int> {
-        const std::int64_t column = (clock.timeNs(event) - window.beginNs) / window.columnNs;
-        return clock.timeNs(event) >= window.beginNs && column < columns
-            ? std::optional(static_cast<int>(column))
-            : std::nullopt;
-    };
-    const auto& ooms = m_derived->trace->outOfMemories();
+    const auto& ooms = timeline.trace().outOfMemories();
     constexpr std::size_t kMostMarks = 1000;
     for (std::size_t i = ooms.size() - std::min(ooms.size(), kMostMarks); i < ooms.size(); ++i)
-        if (const auto column = columnOf(ooms[i]))
+        if (const auto column = columnOf(clock, ooms[i], window, columns))
             picture.columns[static_cast<std::size_t>(*column)].hasOom = true;
-    if (const EventIndex peak = m_derived->trace->totals().requestedPeakEvent; peak >= 0)
-        picture.peak = columnOf(peak);
-    if (m_at != At::End)
-        if (const EventIndex event = instant(window, columns); event >= 0)
-            picture.instant = m_at == At::Time ? std::optional(static_cast<int>(std::clamp<std::int64_t>(
-                                  (m_endNs - window.beginNs) / window.columnNs, 0, columns - 1)))
-                                               : columnOf(event);
+    if (const EventIndex peak = timeline.trace().totals().requestedPeakEvent; peak >= 0)
+        picture.peak = columnOf(clock, peak, window, columns);
 }
 
-void LiveView::addAxis(Picture& picture, const Window& window, int columns, std::int64_t nowNs) const
+void addAxis(Picture& picture, const PictureWindow& window, int columns, std::int64_t startNs, bool endsNow)
 {
-    const std::int64_t start = m_derived->timeline->clock().startNs();
     const std::int64_t width = window.columnNs * columns;
-    const auto at = [&](std::int64_t ns) { return momentText(ns - start, window.columnNs); };
+    const auto at = [&](std::int64_t ns) { return momentText(ns - startNs, window.columnNs); };
     picture.begin = at(window.beginNs);
     picture.middle = at(window.beginNs + width / 2);
-    const bool isNow = m_at == At::End && m_status.state == LinkState::Following && !m_paused
-        && window.beginNs + width - nowNs < 2 * window.columnNs;
-    picture.end = isNow ? "now" : at(window.beginNs + width);
+    picture.end = endsNow ? "now" : at(window.beginNs + width);
 }
 
-void LiveView::addLines(Picture& picture, EventIndex event)
+void addEvents(Picture& picture, const model::DeviceTimeline& timeline, EventIndex event, int most)
 {
-    const model::GroupTable& table = groups(m_grouping);
-    const model::LiveGroups live = model::groupsAt(*m_derived->timeline, table, event);
-    picture.linesBytes = live.requestedBytes;
-    for (const model::GroupSum& sum : live.groups)
-        picture.lines.push_back({ sum.bytes, sum.blocks, table.label(sum.group) });
-    m_firstLine = std::clamp(m_firstLine, 0, std::max(static_cast<int>(picture.lines.size()) - 1, 0));
-    picture.firstLine = m_firstLine;
-    const std::string by
-        = m_grouping == model::Grouping::Line ? "line of code" : std::string(model::infoOf(m_grouping).name);
-    const std::string what = fmt::format("{} in {} block{}", model::formatBytes(live.requestedBytes),
-        model::formatCount(live.blocks), live.blocks == 1 ? "" : "s");
-    const bool isNow = m_at == At::End && !m_paused;
-    const std::string when = isNow ? (m_status.state == LinkState::Following ? "now" : "at the end")
-        : m_at == At::Peak         ? "at the peak, " + momentName(*m_derived->trace, event)
-                                   : stateName(*m_derived->trace, event);
-    picture.linesTitle = fmt::format("Live by {}, {}: {}", by, when, what);
-}
-
-void LiveView::addEvents(Picture& picture, EventIndex event, int most) const
-{
-    const DeviceTrace& shown = *m_derived->trace;
+    const DeviceTrace& shown = timeline.trace();
     const model::EventColumns& events = shown.events();
     const model::Recording& recording = shown.recording();
-    const std::int64_t start = m_derived->timeline->clock().startNs();
+    const std::int64_t start = timeline.clock().startNs();
     for (EventIndex i = event; i >= 0 && i > event - most; --i) {
         const auto row = static_cast<std::size_t>(i);
         Picture::Event& line = picture.latest.emplace_back();
@@ -233,82 +200,35 @@ void LiveView::addEvents(Picture& picture, EventIndex event, int most) const
     }
 }
 
-/// What a summary says of an out-of-memory as soon as it happens, on whichever device, and of all when it has
-/// ended.
-void LiveView::addVerdict(Picture& picture)
-{
-    const DeviceTrace* judged = nullptr;
-    for (const DeviceTrace& device : m_shown->devices()) {
-        if (device.outOfMemories().empty())
-            continue;
-        const auto lastOf = [](const DeviceTrace& of) {
-            return model::timeOf(of, of.outOfMemories()[of.outOfMemories().size() - 1]).value_or(0);
-        };
-        if (!judged || lastOf(device) > lastOf(*judged))
-            judged = &device;
-    }
-    const bool isOver = m_status.state == LinkState::Ended || m_status.state == LinkState::Broken;
-    const bool isBad = judged != nullptr;
-    if (!judged && isOver)
-        judged = m_derived->trace;
-    if (!judged) {
-        m_verdict = {};
-        return;
-    }
-    const auto count = static_cast<std::int64_t>(judged->outOfMemories().size());
-    const bool isSame = m_verdict.session && m_verdict.device == judged->device()
-        && m_verdict.outOfMemories == count && (m_verdict.session == m_shown || (isBad && !isOver));
-    if (!isSame) {
-        const bool isShown = judged == m_derived->trace;
-        const auto timeline = isShown ? m_derived->timeline : model::DeviceTimeline::of(*judged, nullptr);
-        const model::GroupTable own(*judged, model::Grouping::Line);
-        const model::GroupTable& byLine = isShown ? groups(model::Grouping::Line) : own;
-        const model::DeviceSummary summary = model::summarize(*timeline, byLine);
-        m_verdict = { m_shown, count, judged->device(), isBad ? summary.outOfMemory.back().event : -1,
-            isShown ? std::string() : deviceName(judged->device()) + ": ", isBad };
-        // Why comes behind what happened, before the figures.
-        const std::span<const model::Sentence> sentences(summary.verdict);
-        const std::size_t first = std::min<std::size_t>(sentences.size(), 1);
-        m_verdict.text += model::plainText(model::piecesOf(sentences.first(first)));
-        if (isBad && m_cause.device == m_verdict.device && m_cause.event == m_verdict.event
-            && !m_cause.sentence.empty())
-            m_verdict.text += " Why: " + m_cause.sentence + ".";
-        if (first < sentences.size())
-            m_verdict.text += " " + model::plainText(model::piecesOf(sentences.subspan(first)));
-    }
-    picture.verdict = printable(m_verdict.text);
-    picture.verdictIsBad = m_verdict.isBad;
-}
-
-void LiveView::addWarnings(Picture& picture) const
+void addWarnings(
+    Picture& picture, const model::LiveSession::Status& status, const DeviceTrace* shown, bool isPaused)
 {
     const auto add = [&](std::string text) { picture.warnings.push_back(printable(text)); };
-    if (m_status.error)
-        add(m_status.error->text());
-    else if (m_status.state == LinkState::Reconnecting || m_status.state == LinkState::Broken)
-        add(m_status.why.text());
-    const DeviceTrace* const shown = trace();
+    if (status.error)
+        add(status.error->text());
+    else if (status.state == LinkState::Reconnecting || status.state == LinkState::Broken)
+        add(status.why.text());
     std::int64_t missing = 0;
-    for (const wire::Gap::Missing& each : m_status.missing)
+    for (const wire::Gap::Missing& each : status.missing)
         missing += static_cast<std::int64_t>(each.events);
     if (missing > 0)
         add(fmt::format(
             "{}: {} events came before what is shown (record to a file, or with more --live-memory)",
-            m_status.sessions > 1 ? "detail was dropped" : "joined late", model::formatCount(missing)));
-    if (m_status.thinned > 0)
-        add(fmt::format("{} earlier events are kept as curves alone", model::formatCount(m_status.thinned)));
+            status.sessions > 1 ? "detail was dropped" : "joined late", model::formatCount(missing)));
+    if (status.thinned > 0)
+        add(fmt::format("{} earlier events are kept as curves alone", model::formatCount(status.thinned)));
     if (!shown)
         return;
     const model::Recording& recording = shown->recording();
     const auto cut = recording.cuts.find(shown->device());
     const std::int64_t before = cut == recording.cuts.end() ? 0 : cut->second.before;
-    if (m_status.totals && !m_paused && m_status.state == LinkState::Following)
-        for (const wire::DeviceTotals& totals : m_status.totals->devices) {
+    if (status.totals && !isPaused && status.state == LinkState::Following)
+        for (const wire::DeviceTotals& totals : status.totals->devices) {
             if (totals.device != shown->device())
                 continue;
             const std::int64_t behind
                 = static_cast<std::int64_t>(totals.events) - before - shown->eventCount();
-            if (behind > std::max(kBehindEvents, m_status.totals->eventsPerSecond))
+            if (behind > std::max(kBehindEvents, status.totals->eventsPerSecond))
                 add(fmt::format("the picture is {} events behind the process", model::formatCount(behind)));
         }
     if (recording.refusal)
@@ -318,53 +238,6 @@ void LiveView::addWarnings(Picture& picture) const
     if (breaches > 0)
         add(fmt::format(
             "totals are not exact: {} check{} failed, see strata check", breaches, breaches == 1 ? "" : "s"));
-}
-
-std::string LiveView::modeText(std::int64_t instantNs, std::int64_t nowNs) const
-{
-    std::string text;
-    if (m_at == At::Peak)
-        text = "at the peak";
-    else if (m_at == At::OutOfMemory)
-        text = "at the out-of-memory";
-    else if (m_at == At::Time)
-        text = fmt::format(
-            "back {}", momentText(std::max<std::int64_t>(nowNs - instantNs, 0), kSecondNs / 10));
-    if (!m_paused)
-        return text;
-    const EventIndex shown = trace() ? trace()->eventCount() : 0;
-    const DeviceTrace* const latest = m_latest && m_device ? m_latest->find(*m_device) : nullptr;
-    const std::int64_t since = latest ? std::max<std::int64_t>(latest->eventCount() - shown, 0) : 0;
-    return fmt::format(
-        "{}paused, {} events since", text.empty() ? "" : text + ", ", model::formatCount(since));
-}
-
-Picture LiveView::picture(GridSize size, Clock::time_point now)
-{
-    Picture picture;
-    picture.help = m_help;
-    const std::int64_t time = nowNs(now);
-    m_lastNowNs = time;
-    describeProcess(picture, time);
-    if (trace()) {
-        const int columns = plotColumns(size.columns);
-        const Window shown = window(columns, time);
-        const EventIndex event = instant(shown, columns);
-        m_widthNs = shown.columnNs * columns;
-        if (columns > 0 && trace()->eventCount() > 0) {
-            addPlot(picture, shown, columns, time);
-            addAxis(picture, shown, columns, time);
-        }
-        addFigures(picture, event);
-        addLines(picture, event);
-        addEvents(picture, event, mostRows(size));
-        addVerdict(picture);
-        picture.mode = modeText(m_at == At::Time ? m_endNs : time, time);
-    } else {
-        picture.linesTitle = m_status.state == LinkState::Following ? "Nothing has been allocated yet" : "";
-    }
-    addWarnings(picture);
-    return picture;
 }
 
 } // namespace strata::cli

@@ -2,6 +2,9 @@
 #include "app/cli/live/terminal/live_view.h"
 
 #include "app/cli/live/terminal/plot.h"
+#include "app/cli/open.h"
+#include "model/analysis/summary/groups.h"
+#include "model/base/units.h"
 #include "model/live/live_process.h"
 
 #include <algorithm>
@@ -14,6 +17,7 @@ namespace strata::cli {
 
 using model::DeviceTrace;
 using model::EventIndex;
+using model::LinkState;
 
 namespace {
 
@@ -116,9 +120,9 @@ std::int64_t LiveView::nowNs(Clock::time_point now) const
     return std::max(told, m_status.totals->timeNs + std::min<std::int64_t>(since, 2 * kSecondNs));
 }
 
-LiveView::Window LiveView::window(int columns, std::int64_t nowNs) const
+PictureWindow LiveView::window(int columns, std::int64_t nowNs) const
 {
-    Window window;
+    PictureWindow window;
     const DeviceTrace* const shown = trace();
     if (!shown || columns < 1)
         return window;
@@ -142,7 +146,7 @@ LiveView::Window LiveView::window(int columns, std::int64_t nowNs) const
 }
 
 /// Whose state the tables show.
-EventIndex LiveView::instant(const Window& window, int columns) const
+EventIndex LiveView::instant(const PictureWindow& window, int columns) const
 {
     const DeviceTrace& shown = *m_derived->trace;
     switch (m_at) {
@@ -268,20 +272,6 @@ std::string LiveView::suggestedName() const
     return process ? fmt::format("{}-{}.strata", name, *process) : name + ".strata";
 }
 
-std::optional<LiveView::Place> LiveView::toJudge() const
-{
-    if (!m_verdict.session || m_verdict.event < 0
-        || (m_cause.device == m_verdict.device && m_cause.event == m_verdict.event))
-        return std::nullopt;
-    return Place{ m_verdict.session, m_verdict.device };
-}
-
-void LiveView::setCause(int device, EventIndex event, std::string sentence)
-{
-    m_cause = { device, event, std::move(sentence) };
-    m_verdict.session = nullptr; // made anew
-}
-
 std::optional<LiveView::Place> LiveView::toReplay() const
 {
     // A replay goes through all events: of more than these it is for `strata summary --replay`.
@@ -301,6 +291,86 @@ const Replayed* LiveView::replayed() const
         return nullptr;
     const DeviceTrace* const known = m_replayed->session->find(m_replayed->device);
     return known && (known == trace() || trace()->continues(*known)) ? m_replayed.get() : nullptr;
+}
+
+void LiveView::addLines(Picture& picture, EventIndex event)
+{
+    const model::GroupTable& table = groups(m_grouping);
+    const model::LiveGroups live = model::groupsAt(*m_derived->timeline, table, event);
+    picture.linesBytes = live.requestedBytes;
+    for (const model::GroupSum& sum : live.groups)
+        picture.lines.push_back({ sum.bytes, sum.blocks, table.label(sum.group) });
+    m_firstLine = std::clamp(m_firstLine, 0, std::max(static_cast<int>(picture.lines.size()) - 1, 0));
+    picture.firstLine = m_firstLine;
+    const std::string by
+        = m_grouping == model::Grouping::Line ? "line of code" : std::string(model::infoOf(m_grouping).name);
+    const std::string what = fmt::format("{} in {} block{}", model::formatBytes(live.requestedBytes),
+        model::formatCount(live.blocks), live.blocks == 1 ? "" : "s");
+    const bool isNow = m_at == At::End && !m_paused;
+    const std::string when = isNow ? (m_status.state == LinkState::Following ? "now" : "at the end")
+        : m_at == At::Peak         ? "at the peak, " + momentName(*m_derived->trace, event)
+                                   : stateName(*m_derived->trace, event);
+    picture.linesTitle = fmt::format("Live by {}, {}: {}", by, when, what);
+}
+
+std::string LiveView::modeText(std::int64_t instantNs, std::int64_t nowNs) const
+{
+    std::string text;
+    if (m_at == At::Peak)
+        text = "at the peak";
+    else if (m_at == At::OutOfMemory)
+        text = "at the out-of-memory";
+    else if (m_at == At::Time)
+        text = fmt::format(
+            "back {}", momentText(std::max<std::int64_t>(nowNs - instantNs, 0), kSecondNs / 10));
+    if (!m_paused)
+        return text;
+    const EventIndex shown = trace() ? trace()->eventCount() : 0;
+    const DeviceTrace* const latest = m_latest && m_device ? m_latest->find(*m_device) : nullptr;
+    const std::int64_t since = latest ? std::max<std::int64_t>(latest->eventCount() - shown, 0) : 0;
+    return fmt::format(
+        "{}paused, {} events since", text.empty() ? "" : text + ", ", model::formatCount(since));
+}
+
+Picture LiveView::picture(GridSize size, Clock::time_point now)
+{
+    Picture picture;
+    picture.help = m_help;
+    const std::int64_t time = nowNs(now);
+    m_lastNowNs = time;
+    describeProcess(picture, m_address, m_status, m_device.value_or(0), time);
+    if (trace()) {
+        const model::DeviceTimeline& timeline = *m_derived->timeline;
+        const Replayed* const replay = replayed();
+        const model::RoundedCurves* const curves = replay ? &*replay->curves : nullptr;
+        picture.events = trace()->eventCount();
+        const int columns = plotColumns(size.columns);
+        const PictureWindow shown = window(columns, time);
+        const EventIndex event = instant(shown, columns);
+        m_widthNs = shown.columnNs * columns;
+        if (columns > 0 && trace()->eventCount() > 0) {
+            addPlot(picture, timeline, curves, shown, columns, time);
+            if (m_at != At::End && event >= 0)
+                picture.instant = m_at == At::Time ? std::optional(static_cast<int>(std::clamp<std::int64_t>(
+                                      (m_endNs - shown.beginNs) / shown.columnNs, 0, columns - 1)))
+                                                   : columnOf(timeline.clock(), event, shown, columns);
+            const bool endsNow = m_at == At::End && m_status.state == LinkState::Following && !m_paused
+                && shown.beginNs + m_widthNs - time < 2 * shown.columnNs;
+            addAxis(picture, shown, columns, timeline.clock().startNs(), endsNow);
+        }
+        addFigures(picture, timeline, curves, event);
+        addLines(picture, event);
+        addEvents(picture, timeline, event, mostRows(size));
+        m_verdict.addTo(picture,
+            { m_shown, m_derived->timeline,
+                [this]() -> const model::GroupTable& { return groups(model::Grouping::Line); } },
+            m_status.state == LinkState::Ended || m_status.state == LinkState::Broken);
+        picture.mode = modeText(m_at == At::Time ? m_endNs : time, time);
+    } else {
+        picture.linesTitle = m_status.state == LinkState::Following ? "Nothing has been allocated yet" : "";
+    }
+    addWarnings(picture, m_status, trace(), m_paused);
+    return picture;
 }
 
 } // namespace strata::cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/live/terminal/live_picture.h"
+#include "app/cli/live/terminal/live_verdict.h"
 #include "app/cli/live/terminal/picture.h"
-#include "model/analysis/summary/summary.h"
 #include "model/live/live_session.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/rounded_curves.h"
@@ -59,10 +60,13 @@ public:
     [[nodiscard]] const std::shared_ptr<const model::Session>& shown() const { return m_shown; }
     [[nodiscard]] std::string suggestedName() const; ///< of a file: "train.py-4711.strata"
 
-    /// The out-of-memory that nobody has judged yet: session and device. What comes of it: setCause().
-    using Place = std::pair<std::shared_ptr<const model::Session>, int>;
-    [[nodiscard]] std::optional<Place> toJudge() const;
-    void setCause(int device, model::EventIndex event, std::string sentence);
+    /// As LiveVerdict has them.
+    using Place = LiveVerdict::Place;
+    [[nodiscard]] std::optional<Place> toJudge() const { return m_verdict.toJudge(); }
+    void setCause(int device, model::EventIndex event, std::string sentence)
+    {
+        m_verdict.setCause(device, event, std::move(sentence));
+    }
     /// What a replay would tell more of: session and device.
     [[nodiscard]] std::optional<Place> toReplay() const;
     void setReplayed(std::shared_ptr<const Replayed> replayed) { m_replayed = std::move(replayed); }
@@ -75,33 +79,15 @@ private:
         std::shared_ptr<const model::DeviceTimeline> timeline;
         std::vector<std::shared_ptr<const model::GroupTable>> tables; ///< those that were asked for
     };
-    struct Verdict {
-        std::shared_ptr<const model::Session> session; ///< that it was made for
-        std::int64_t outOfMemories = -1;
-        int device = -1;
-        model::EventIndex event = -1; ///< of the last out-of-memory
-        std::string text;
-        bool isBad = false;
-    };
 
     [[nodiscard]] const model::DeviceTrace* trace() const;
     void derive();
     [[nodiscard]] bool outOfMemorySince() const;
     [[nodiscard]] const model::GroupTable& groups(model::Grouping grouping);
     [[nodiscard]] std::int64_t nowNs(Clock::time_point now) const; ///< of the process, since the epoch
-    struct Window {
-        std::int64_t beginNs = 0, columnNs = 1; ///< since the epoch; of one column
-    };
-    [[nodiscard]] Window window(int columns, std::int64_t nowNs) const;
-    [[nodiscard]] model::EventIndex instant(const Window& window, int columns) const;
-    void describeProcess(Picture& picture, std::int64_t nowNs) const;
-    void addPlot(Picture& picture, const Window& window, int columns, std::int64_t nowNs) const;
-    void addAxis(Picture& picture, const Window& window, int columns, std::int64_t nowNs) const;
-    void addFigures(Picture& picture, model::EventIndex event) const;
+    [[nodiscard]] PictureWindow window(int columns, std::int64_t nowNs) const;
+    [[nodiscard]] model::EventIndex instant(const PictureWindow& window, int columns) const;
     void addLines(Picture& picture, model::EventIndex event);
-    void addEvents(Picture& picture, model::EventIndex event, int most) const;
-    void addVerdict(Picture& picture);
-    void addWarnings(Picture& picture) const;
     [[nodiscard]] std::string modeText(std::int64_t instantNs, std::int64_t nowNs) const;
     [[nodiscard]] const Replayed* replayed() const;
 
@@ -111,13 +97,7 @@ private:
     std::shared_ptr<const model::Session> m_latest, m_shown;
     std::optional<Derived> m_derived;
     std::shared_ptr<const Replayed> m_replayed;
-    Verdict m_verdict;
-    struct Cause {
-        int device = -1;
-        model::EventIndex event = -1;
-        std::string sentence;
-    };
-    Cause m_cause;
+    LiveVerdict m_verdict;
 
     std::optional<int> m_device; // chosen, or the first that had events
     bool m_paused = false;

@@ -4,6 +4,7 @@
 #include "app/cli/live/terminal/picture.h"
 #include "model/base/sentence.h"
 #include "model/live/live_process.h"
+#include "model/live/nvml.h"
 
 #include <cstdint>
 #include <map>

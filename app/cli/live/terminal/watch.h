@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/base/result.h"
+#include "model/live/find_processes.h"
 #include "model/live/follow.h"
-#include "model/live/live_process.h"
 
 namespace strata::cli {
 

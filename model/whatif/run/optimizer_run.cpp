@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/run/optimizer_template.h"
+#include "model/whatif/run/optimizer_run.h"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace strata::model {
 

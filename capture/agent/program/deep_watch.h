@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/agent/devices.h"
+#include "capture/agent/program/call_log.h"
+#include "capture/agent/program/deep_log.h"
+#include "capture/hook/torch_hook.h"
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::agent {
+
+/// Sees a step in which every operator is told: what the hook tells of it goes to two logs, with what Python's
+/// side knows. Hooks call the one that began last, so it outlives them.
+class DeepWatch {
+public:
+    /// Both outlive this.
+    DeepWatch(const hook::Hook& hook, const Devices& devices)
+        : m_hook(hook)
+        , m_log(devices)
+        , m_calls(devices)
+    {
+    }
+
+    [[nodiscard]] DeepLog& log() { return m_log; }
+    [[nodiscard]] CallLog& calls() { return m_calls; }
+    [[nodiscard]] bool isOpen() const { return m_log.isOpen(); }
+
+    /// A step begins now, on this thread; false: this LibTorch lets nobody watch its operators.
+    [[nodiscard]] bool begin();
+    /// In one of a program without a Python, on the same thread: LibTorch itself tells what autograd saves,
+    /// where it can. `parameters`: those of the optimizer, at::TensorImpls.
+    void seeAlone(std::span<const void* const> parameters);
+    /// Likewise, once autograd has gone backward.
+    void listGradients();
+    /// On the same thread. `unusable`: why it is not to be used; empty: it is.
+    void end(std::string unusable);
+    /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
+    void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
+    void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
+        std::span<const void* const> tensors);
+    /// What the call list of the step has besides operators and modules; likewise.
+    void addCall(wire::CallKind kind, std::string_view name, std::string_view detail,
+        std::span<const void* const> tensors);
+    /// In the child of a fork.
+    void forget() noexcept
+    {
+        m_log.forget();
+        m_calls.forget();
+    }
+
+    /// Those that some of the tensors lie on, at::TensorImpls.
+    [[nodiscard]] std::set<std::int32_t> devicesOf(std::span<const void* const> tensors) const;
+
+private:
+    /// What the hook knows of those that lie on a GPU.
+    [[nodiscard]] std::vector<hook::DeepTensor> lookAt(std::span<const void* const> tensors);
+
+    const hook::Hook& m_hook;
+    DeepLog m_log;
+    CallLog m_calls;
+    bool m_isAlone = false; // seeAlone()
+    bool m_hasLasting = false; // it has been told what outlives it
+};
+
+} // namespace strata::agent
