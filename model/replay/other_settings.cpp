@@ -19,10 +19,11 @@ constexpr std::int64_t kUnlimitedCapacity = std::int64_t{ 1 } << 60;
 
 class Run {
 public:
-    Run(const DeviceTrace& trace, const WhatIf& question, ReplayedEvents* told)
-        : m_trace(trace)
-        , m_events(trace.events())
-        , m_pools(trace)
+    Run(const ReplayRequests& requests, const WhatIf& question, ReplayedEvents* told)
+        : m_requested(requests)
+        , m_actions(*requests.action)
+        , m_blocks(*requests.block)
+        , m_pools(*requests.trace)
         , m_question(question)
         , m_rangeBytes(question.deviceBytes > 0 ? question.settings.rangeBytes(1, question.deviceBytes)
                                                 : kUnknownRange)
@@ -30,11 +31,11 @@ public:
         , m_teller(told != nullptr ? std::make_unique<TellingDriver>(m_driver, *told) : nullptr)
         , m_allocator(question.settings, m_teller ? *m_teller : static_cast<AllocatorDriver&>(m_driver),
               question.deviceBytes)
-        , m_calls(trace)
-        , m_born(trace.blocks().bornCount(), nullptr)
-        , m_older(trace.blocks().olderCount(), nullptr)
+        , m_calls(requests.trace->recording(), *requests.calls)
+        , m_born(requests.bornCount(), nullptr)
+        , m_older(requests.olderCount(), nullptr)
     {
-        StartState(trace, question.settings, m_rangeBytes).putInto(m_allocator, question.rank, m_older);
+        StartState(requests, question.settings, m_rangeBytes).putInto(m_allocator, question.rank, m_older);
         m_driver.take(m_allocator.reservedBytes());
         if (question.pendingFrees == PendingFrees::Late)
             m_longestWait = longestWait();
@@ -49,7 +50,7 @@ public:
     [[nodiscard]] bool go(const Progress& progress)
     {
         constexpr std::size_t kReport = 1 << 18;
-        std::size_t count = m_events.action.size();
+        std::size_t count = m_requested.size();
         if (m_question.until)
             count = std::min(count, static_cast<std::size_t>(*m_question.until + 1));
         const std::vector<EventIndex> asked = m_question.emptyCaches.value_or(std::vector<EventIndex>());
@@ -66,7 +67,7 @@ public:
             }
             const auto event = static_cast<EventIndex>(row);
             if (m_teller)
-                m_teller->begin(event, m_pools.at(row));
+                m_teller->begin(event, poolOf(row));
             while (m_calls.waitsAt(event))
                 m_calls.playNext(m_allocator, !m_question.emptyCaches);
             for (; emptied != asked.end() && *emptied <= event; ++emptied)
@@ -91,7 +92,7 @@ public:
 private:
     void step(std::size_t row)
     {
-        switch (m_events.action[row]) {
+        switch (m_actions[row]) {
         case Action::Alloc:
         case Action::Oom:
             allocate(row);
@@ -100,19 +101,18 @@ private:
             if (ReplayBlock* block = blockAt(row); block != nullptr && block->allocated) {
                 requestFree(*block);
                 if (m_question.pendingFrees == PendingFrees::AtOnce)
-                    complete(m_events.block[row]);
+                    complete(m_blocks[row]);
                 else if (m_longestWait > 0 && waits(row))
-                    m_waiting.emplace_back(m_requests + m_longestWait, m_events.block[row]);
+                    m_waiting.emplace_back(m_requests + m_longestWait, m_blocks[row]);
             }
             break;
         case Action::FreeCompleted:
             if (ReplayBlock* block = blockAt(row)) {
-                const BlockId id = m_events.block[row];
+                const BlockId id = m_blocks[row];
                 if (block->allocated) // the trace does not show that it was requested
                     requestFree(*block);
-                const EventIndex asked = m_trace.blocks().pendingSince(id);
-                const bool endsLater = m_longestWait > 0 && asked >= 0 && asked != BlockColumns::kNever
-                    && waits(static_cast<std::size_t>(asked));
+                const EventId asked = (*m_requested.freeRequested)[id];
+                const bool endsLater = m_longestWait > 0 && asked.valid() && waits(asked.index());
                 if (!endsLater)
                     complete(id);
             }
@@ -146,7 +146,8 @@ private:
     /// Whether the free that is asked for in that row was completed later than at once.
     [[nodiscard]] bool waits(std::size_t row) const
     {
-        return m_trace.blocks().death(m_events.block[row]) > static_cast<EventIndex>(row) + 1;
+        const EventId end = (*m_requested.freeCompleted)[m_blocks[row]];
+        return !end.valid() || end.index() > row + 1;
     }
 
     /// In requests: how long frees have waited for other streams at most.
@@ -154,14 +155,15 @@ private:
     {
         std::int64_t longest = 0, requests = 0;
         boost::unordered_flat_map<std::int32_t, std::int64_t> asked; // after how many requests
-        for (std::size_t row = 0; row < m_events.action.size(); ++row) {
-            const BlockId id = m_events.block[row];
-            if (m_events.action[row] == Action::Alloc)
+        for (std::size_t row = 0; row < m_requested.size(); ++row) {
+            const BlockId id = m_blocks[row];
+            if (m_actions[row] == Action::Alloc)
                 ++requests;
-            else if (m_events.action[row] == Action::FreeRequested && id.valid()
-                && m_trace.blocks().pendingSince(id) == static_cast<EventIndex>(row) && waits(row))
+            else if (m_actions[row] == Action::FreeRequested && id.valid()
+                && (*m_requested.freeRequested)[id] == EventId{ static_cast<std::uint32_t>(row) }
+                && waits(row))
                 asked.emplace(id.value, requests);
-            else if (m_events.action[row] == Action::FreeCompleted && id.valid())
+            else if (m_actions[row] == Action::FreeCompleted && id.valid())
                 if (const auto of = asked.find(id.value); of != asked.end()) {
                     longest = std::max(longest, requests - of->second);
                     asked.erase(of);
@@ -174,11 +176,11 @@ private:
     {
         for (++m_requests; !m_waiting.empty() && m_waiting.front().first < m_requests; m_waiting.pop_front())
             complete(m_waiting.front().second);
-        const std::int64_t requested = m_events.bytes[row];
+        const std::int64_t requested = (*m_requested.bytes)[row];
         if (requested <= 0 || requested > kLargestRequest)
             return;
-        const BlockId id = m_events.block[row];
-        const PoolOwner owner = m_pools.at(row);
+        const BlockId id = m_blocks[row];
+        const PoolOwner owner = poolOf(row);
         const bool captures = !m_calls.areComplete() && !owner.isDefault()
             && m_question.settings.version < TorchVersion{ 2, 13 };
         if (captures)
@@ -198,11 +200,11 @@ private:
             if (!m_figures.firstOomEvent)
                 m_figures.firstOomEvent = event;
             m_figures.lastOomEvent = event;
-            if (!m_figures.firstNewOomEvent && m_events.action[row] == Action::Alloc)
+            if (!m_figures.firstNewOomEvent && m_actions[row] == Action::Alloc)
                 m_figures.firstNewOomEvent = event;
             return;
         }
-        const bool didWithout = m_events.action[row] == Action::Oom; // the program did not get it
+        const bool didWithout = m_actions[row] == Action::Oom; // the program did not get it
         block->tag = didWithout ? ReplayedEvents::kNoBlock : id.value;
         if (m_teller)
             m_teller->tell(Action::Alloc, *block, requested);
@@ -224,8 +226,14 @@ private:
 
     [[nodiscard]] std::uint64_t streamOf(std::size_t row) const
     {
-        const StreamIndex stream = m_events.stream[row];
-        return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace.recording().streams[stream]);
+        const StreamIndex stream = (*m_requested.stream)[row];
+        return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_requested.streams[stream]);
+    }
+
+    [[nodiscard]] PoolOwner poolOf(std::size_t row) const
+    {
+        return m_requested.pool ? poolOwnerOf(m_requested.trace->recording(), (*m_requested.pool)[row])
+                                : m_pools.at(row);
     }
 
     [[nodiscard]] ReplayBlock*& blockOf(BlockId id) { return (id.isOlder() ? m_older : m_born)[id.row()]; }
@@ -233,7 +241,7 @@ private:
     /// What is left of the block of an event: a retry may have completed its free earlier than recorded.
     [[nodiscard]] ReplayBlock* blockAt(std::size_t row)
     {
-        const BlockId id = m_events.block[row];
+        const BlockId id = m_blocks[row];
         if (!id.valid())
             return nullptr;
         ReplayBlock* block = blockOf(id);
@@ -242,9 +250,10 @@ private:
             : nullptr;
     }
 
-    const DeviceTrace& m_trace;
-    const EventColumns& m_events;
-    EventPools m_pools;
+    const ReplayRequests& m_requested;
+    const Column<Action>& m_actions;
+    const Column<BlockId>& m_blocks;
+    EventPools m_pools; // of the trace
     const WhatIf& m_question;
     std::int64_t m_rangeBytes;
     SimulatedDriver m_driver;
@@ -261,9 +270,9 @@ private:
 } // namespace
 
 Result<ReplayFigures> replayUnder(
-    const DeviceTrace& trace, const WhatIf& question, const Progress& progress, ReplayedEvents* told)
+    const ReplayRequests& requests, const WhatIf& question, const Progress& progress, ReplayedEvents* told)
 {
-    Run run(trace, question, told);
+    Run run(requests, question, told);
     if (!run.go(progress))
         return fail(Error::Kind::Cancelled, say("the replay was cancelled"));
     return run.figures();

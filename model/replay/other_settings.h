@@ -4,6 +4,7 @@
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/replay/allocator_settings.h"
+#include "model/replay/replay_requests.h"
 #include "model/replay/replayed_events.h"
 #include "model/replay/start_state.h"
 #include "model/replay/trace_check.h"
@@ -16,7 +17,7 @@
 
 namespace strata::model {
 
-/// What a run of the allocator comes to. Bytes; events are those of the trace that was replayed.
+/// What a run of the allocator comes to. Bytes; events are rows of the requests that were replayed.
 struct ReplayFigures {
     std::int64_t allocatedBytesPeak = 0; ///< rounded
     EventIndex allocatedPeakEvent = -1; ///< first with that peak; -1: the start
@@ -56,11 +57,12 @@ struct WhatIf {
     bool endsAtNewOom = false; ///< firstNewOomEvent is the last event that takes part, where there is one
 };
 
-/// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed
-/// them, and pending ones (if they are to end as recorded) no later than it completed them. A request that is
-/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded;
-/// `told` takes what the allocator did from then on. Any thread; O(events log blocks).
-[[nodiscard]] Result<ReplayFigures> replayUnder(const DeviceTrace& trace, const WhatIf& question,
+/// Requests under other settings, on another card. Blocks are freed where the requests free them, and pending
+/// ones (if they are to end as recorded) no later than these complete them. A request that is refused is not
+/// made up for: the program goes on. What the trace began with stands as it was recorded; `told` takes what
+/// the allocator did from then on. Events of the question are rows of the requests. Fails when cancelled. Any
+/// thread; O(events log blocks).
+[[nodiscard]] Result<ReplayFigures> replayUnder(const ReplayRequests& requests, const WhatIf& question,
     const Progress& progress = {}, ReplayedEvents* told = nullptr);
 
 /// The same figures of what was recorded, where `rounding` has the size of every block: TraceCheck::rounding.

@@ -8,8 +8,13 @@
 namespace strata::model {
 
 RecordedCalls::RecordedCalls(const DeviceTrace& trace)
-    : m_recording(&trace.recording())
-    , m_calls(&AllocatorCalls::of(trace.recording(), trace.device()))
+    : RecordedCalls(trace.recording(), AllocatorCalls::of(trace.recording(), trace.device()))
+{
+}
+
+RecordedCalls::RecordedCalls(const Recording& recording, const AllocatorCalls::Calls& calls)
+    : m_recording(&recording)
+    , m_calls(&calls)
 {
     const auto fact = m_recording->facts.find(wire::info::kAllocatorCalls);
     m_complete = fact != m_recording->facts.end() && fact->second == wire::info::kYes;

@@ -16,6 +16,8 @@ namespace strata::model {
 class RecordedCalls {
 public:
     explicit RecordedCalls(const DeviceTrace& trace);
+    /// `calls`: those of a run that was rewritten from the recording. Both must outlive it.
+    RecordedCalls(const Recording& recording, const AllocatorCalls::Calls& calls);
 
     /// The recorder saw all of them: what is not here was not called.
     [[nodiscard]] bool areComplete() const { return m_complete; }

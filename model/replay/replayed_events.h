@@ -17,8 +17,9 @@ struct ReplayedEvents {
         std::int64_t bytes = 0; ///< requested of blocks, of segments what they have; of Oom rounded
         std::uint64_t stream = 0; ///< cudaStream_t
         PoolOwner pool;
-        EventIndex during = 0; ///< the event of the replayed trace that it is, or led to
-        std::int32_t block = kNoBlock; ///< BlockId::value in the replayed trace, of what that has
+        EventIndex during = 0; ///< the row of the replayed requests that it is, or led to
+        std::int32_t block = kNoBlock; ///< BlockId::value in the requests, of what they have
+        friend bool operator==(const Event&, const Event&) = default;
     };
     /// A piece of a segment at the end.
     struct Piece {
@@ -30,6 +31,7 @@ struct ReplayedEvents {
         bool small = false; ///< of the small pool
         bool expandable = false, allocated = false, pending = false;
         std::int32_t block = kNoBlock; ///< as of an event, where it is not free
+        friend bool operator==(const Piece&, const Piece&) = default;
     };
     static constexpr std::int32_t kNoBlock = INT32_MIN;
 
@@ -47,7 +49,7 @@ public:
     {
     }
 
-    /// What is told from now on happens during that event of the trace, for a request of that pool.
+    /// What is told from now on happens during that row of the requests, for a request of that pool.
     void begin(EventIndex event, PoolOwner pool)
     {
         m_event = event;

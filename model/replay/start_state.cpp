@@ -24,25 +24,26 @@ SegmentKind kindOf(const Recording& recording, PoolIndex pool)
 
 } // namespace
 
-StartState::StartState(const DeviceTrace& trace, const AllocatorSettings& settings, std::int64_t rangeBytes)
+StartState::StartState(
+    const ReplayRequests& requests, const AllocatorSettings& settings, std::int64_t rangeBytes)
     : m_settings(settings)
     , m_rangeBytes(rangeBytes)
 {
-    findSegments(trace);
+    findSegments(requests);
     if (m_segments.empty())
         return;
-    findBlocks(trace);
-    learnTails(trace);
+    findBlocks(*requests.trace);
+    learnTails(requests);
     // 2.12 counts blocks: each live one, and the gaps around them.
     m_origins = tieRuleOf(settings.version) == TieRule::BlockCounter
         ? 3 * m_segments.size() + 2 * m_live.size()
         : m_segments.size();
 }
 
-void StartState::findSegments(const DeviceTrace& trace)
+void StartState::findSegments(const ReplayRequests& requests)
 {
-    const Recording& recording = trace.recording();
-    for (const SegmentLife& life : trace.segmentLives()) {
+    const Recording& recording = requests.trace->recording();
+    for (const SegmentLife& life : *requests.segments) {
         if (life.alloc.valid())
             continue;
         const SegmentKind kind = kindOf(recording, life.pool);
@@ -57,7 +58,7 @@ void StartState::findSegments(const DeviceTrace& trace)
         m_segments.push_back(segment);
     }
     std::ranges::sort(m_segments, {}, &Segment::address);
-    tellPoolsOfPieces(trace);
+    tellPoolsOfPieces(requests);
     // Pieces of an expandable segment that became lives of their own when a part was unmapped.
     std::vector<Segment> joined;
     for (const Segment& segment : m_segments) {
@@ -73,7 +74,7 @@ void StartState::findSegments(const DeviceTrace& trace)
 
 // The end state knows nothing of a piece that was unmapped: the sizes of what was in it tell its pool, else
 // the piece beside it, else its own size, which is one of whole pages.
-void StartState::tellPoolsOfPieces(const DeviceTrace& trace)
+void StartState::tellPoolsOfPieces(const ReplayRequests& requests)
 {
     enum class Told : std::uint8_t { Nothing, Small, Large };
     std::vector<Told> told(m_segments.size(), Told::Nothing);
@@ -87,13 +88,12 @@ void StartState::tellPoolsOfPieces(const DeviceTrace& trace)
         told[static_cast<std::size_t>(segment - m_segments.data())]
             = m_settings.roundedBytes(requested) <= AllocatorSettings::kSmallSize ? Told::Small : Told::Large;
     };
-    const BlockColumns& blocks = trace.blocks();
+    const BlockColumns& blocks = requests.trace->blocks();
     for (std::size_t row = 0; row < blocks.olderCount(); ++row)
         tell(blocks.address.older[row], blocks.requestedBytes.older[row]);
-    const EventColumns& events = trace.events();
-    for (std::size_t row = 0; row < events.action.size(); ++row)
-        if (events.action[row] == Action::Alloc)
-            tell(events.address[row], events.bytes[row]);
+    for (std::size_t row = 0; requests.address && row < requests.size(); ++row)
+        if ((*requests.action)[row] == Action::Alloc)
+            tell((*requests.address)[row], (*requests.bytes)[row]);
     const auto touches = [&](std::size_t before, std::size_t behind) {
         return m_segments[before].end == m_segments[behind].address && m_segments[before].expandable
             && m_segments[behind].expandable && m_segments[before].stream == m_segments[behind].stream;
@@ -212,7 +212,7 @@ void StartState::findBlocks(const DeviceTrace& trace)
 // A block begins where the live block before it ends, as long as both are in the state that the trace began
 // with or were put between its blocks since: the first alloc behind an older block tells the older one's
 // size.
-void StartState::learnTails(const DeviceTrace& trace)
+void StartState::learnTails(const ReplayRequests& requests)
 {
     std::map<std::uint64_t, std::size_t> open; // by address, of m_live
     std::set<std::uint64_t> live; // of the segments of those
@@ -223,7 +223,7 @@ void StartState::learnTails(const DeviceTrace& trace)
                 open.emplace(m_live[i].address, i);
                 concerned.insert(segment.address);
             }
-    if (open.empty())
+    if (open.empty() || !requests.address)
         return;
     const auto concernedAt = [&](std::uint64_t address) {
         const Segment* segment = segmentOf(address);
@@ -233,10 +233,9 @@ void StartState::learnTails(const DeviceTrace& trace)
         if (concernedAt(block.address) != nullptr)
             live.insert(block.address);
 
-    const EventColumns& events = trace.events();
-    for (std::size_t row = 0; row < events.action.size() && !open.empty(); ++row) {
-        const std::uint64_t address = events.address[row];
-        switch (events.action[row]) {
+    for (std::size_t row = 0; row < requests.size() && !open.empty(); ++row) {
+        const std::uint64_t address = (*requests.address)[row];
+        switch ((*requests.action)[row]) {
         case Action::Alloc: {
             const Segment* segment = concernedAt(address);
             if (segment == nullptr)

@@ -3,6 +3,7 @@
 
 #include "model/replay/caching_allocator.h"
 #include "model/replay/event_pools.h"
+#include "model/replay/replay_requests.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -26,11 +27,11 @@ struct OpenSize {
 /// - the order in which segments were made (from 2.12 on): guessed by address, below 0, to be learned;
 /// - where the address range of an expandable segment begins and ends.
 ///
-/// Empty for a trace from the start of the process. A value; the trace must outlive it.
+/// Empty for a trace from the start of the process. A value.
 class StartState {
 public:
     /// `rangeBytes`: of the address range of an expandable segment. O(events) where there is such a state.
-    StartState(const DeviceTrace& trace, const AllocatorSettings& settings, std::int64_t rangeBytes);
+    StartState(const ReplayRequests& requests, const AllocatorSettings& settings, std::int64_t rangeBytes);
 
     [[nodiscard]] bool empty() const { return m_segments.empty(); }
     /// Of the older blocks whose size the recording does not tell.
@@ -68,10 +69,10 @@ private:
 
     class Layer;
 
-    void findSegments(const DeviceTrace& trace);
-    void tellPoolsOfPieces(const DeviceTrace& trace);
+    void findSegments(const ReplayRequests& requests);
+    void tellPoolsOfPieces(const ReplayRequests& requests);
     void findBlocks(const DeviceTrace& trace);
-    void learnTails(const DeviceTrace& trace);
+    void learnTails(const ReplayRequests& requests);
     void settle(Live& live) const;
     [[nodiscard]] Segment* segmentOf(std::uint64_t address);
 

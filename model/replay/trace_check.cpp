@@ -119,7 +119,8 @@ Result<TraceCheck> checkTrace(
 {
     std::int64_t rangeBytes
         = options.deviceBytes > 0 ? options.settings.rangeBytes(1, options.deviceBytes) : kUnknownRange;
-    StartState start(trace, options.settings, rangeBytes);
+    const ReplayRequests requests = ReplayRequests::of(trace);
+    StartState start(requests, options.settings, rangeBytes);
     std::vector<std::int32_t> rank(start.origins());
     std::iota(rank.begin(), rank.end(), 0);
     Pairs pairs;
@@ -135,7 +136,7 @@ Result<TraceCheck> checkTrace(
         if (const auto most = replay.driver().rangeBytesAtMost();
             options.deviceBytes == 0 && most && *most < rangeBytes && tried < kMostOrders) {
             rangeBytes = *most;
-            start = StartState(trace, options.settings, rangeBytes);
+            start = StartState(requests, options.settings, rangeBytes);
             continue;
         }
         if (const auto& least = replay.leastOfOlder(); result.firstDifference && least && raised < kMostTails

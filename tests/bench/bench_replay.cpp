@@ -115,7 +115,7 @@ int main(int count, char** arguments)
             }
             question.settings = *parsed;
             const std::string name = "replayUnder " + (text.empty() ? std::string("defaults") : text);
-            measure(name.c_str(), trace.eventCount(), [&] { (void)replayUnder(trace, question); });
+            measure(name.c_str(), trace.eventCount(), [&] { (void)replayUnder(ReplayRequests::of(trace), question); });
         }
     }
     return 0;

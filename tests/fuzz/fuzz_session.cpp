@@ -20,7 +20,7 @@
 #include "model/whatif/calls/calls_again.h"
 #include "model/whatif/evidence/batch_items.h"
 #include "model/whatif/kinds/batch.h"
-#include "model/whatif/run/program_run.h"
+#include "model/whatif/run/run_requests.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest_codec.h"
 #include "model/wire/follower.h"
@@ -115,8 +115,10 @@ void rewrite(
     model::ProgramRun run = model::programRunOf(trace);
     for (const bool reordered : { false, true }) {
         run.reordered = reordered;
-        if (const auto rebuilt = model::RebuiltRun::of(trace, run))
+        if (const auto requests = model::RunRequests::of(trace, run)) {
+            (void)requests->recordedReservedPeak();
             (void)model::requestedPeak(trace, run);
+        }
     }
 }
 

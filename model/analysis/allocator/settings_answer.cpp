@@ -2,6 +2,7 @@
 #include "model/analysis/allocator/settings_answer.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace strata::model {
 
@@ -12,11 +13,11 @@ constexpr AddressPolicy kOrdersOfDrivers[]{ { PolicyKind::TopDown }, { PolicyKin
     { PolicyKind::Descending } };
 
 /// Orders of addresses to be tried; fewer where each takes long.
-std::vector<AddressPolicy> ordersOf(const DeviceTrace& trace)
+std::vector<AddressPolicy> ordersOf(const ReplayRequests& requests)
 {
     constexpr EventIndex kFewest = 2, kMost = 10, kEvents = 10'000'000;
-    const EventIndex random
-        = std::clamp(kEvents / std::max<EventIndex>(trace.eventCount(), 1), kFewest, kMost);
+    const EventIndex random = std::clamp(
+        kEvents / std::max(static_cast<EventIndex>(requests.size()), EventIndex{ 1 }), kFewest, kMost);
     std::vector<AddressPolicy> orders(std::begin(kOrdersOfDrivers), std::end(kOrdersOfDrivers));
     for (EventIndex seed = 1; seed <= random; ++seed)
         orders.push_back({ PolicyKind::Random, static_cast<std::uint64_t>(seed) });
@@ -79,10 +80,11 @@ Result<AddressPolicy> orderThatFits(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress)
 {
     WhatIf question = asRecorded(report);
+    const ReplayRequests requests = ReplayRequests::of(trace);
     ReplayFigures recorded = recordedFigures(trace, report.check.rounding);
     for (const AddressPolicy& order : kOrdersOfDrivers) {
         question.addresses = order;
-        const auto replayed = replayUnder(trace, question, progress);
+        const auto replayed = replayUnder(requests, question, progress);
         if (!replayed)
             return Failure(replayed.error());
         recorded.byAddress = replayed->byAddress;
@@ -98,7 +100,7 @@ Result<AddressPolicy> orderThatFits(
 /// range of what other orders and moments come to, widened by half of itself on both sides, by a segment at
 /// least. (tests/truth/tests/test_replay.py holds it to runs under random orders, and to such whose frees
 /// wait.)
-Result<void> findRanges(const DeviceTrace& trace, bool byPendingFrees, const WhatIf& question,
+Result<void> findRanges(const ReplayRequests& requests, bool byPendingFrees, const WhatIf& question,
     WhatIfAnswer& answer, const Progress& progress)
 {
     std::vector<ReplayFigures> figures{ answer.replayed };
@@ -110,12 +112,12 @@ Result<void> findRanges(const DeviceTrace& trace, bool byPendingFrees, const Wha
             questions.back().pendingFrees = frees;
         }
     if (answer.orderThatFits)
-        for (const AddressPolicy& order : ordersOf(trace)) {
+        for (const AddressPolicy& order : ordersOf(requests)) {
             questions.push_back(question);
             questions.back().addresses = order;
         }
     for (const WhatIf& other : questions) {
-        const auto replayed = replayUnder(trace, other, progress);
+        const auto replayed = replayUnder(requests, other, progress);
         if (!replayed)
             return Failure(replayed.error());
         figures.push_back(*replayed);
@@ -166,24 +168,23 @@ Reason whyEstimated(
     return {};
 }
 
-} // namespace
-
-Result<WhatIfAnswer> answerWhatIf(
-    const DeviceTrace& trace, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+/// `recorded` and `fittingOrder` tell WhatIfAnswer::recorded and orderThatFits, where they are needed.
+Result<WhatIfAnswer> answerOf(const ReplayRequests& requests, const ReplayReport& report,
+    const WhatIfAsked& asked, const std::function<ReplayFigures()>& recorded,
+    const std::function<Result<AddressPolicy>()>& fittingOrder, const Progress& progress)
 {
     auto question = questionOf(report, asked);
     if (!question)
         return Failure(question.error());
     question->addresses = asked.addresses.value_or(asked.orderThatFits.value_or(AddressPolicy{}));
-    auto replayed = replayUnder(trace, *question, progress, asked.told);
+    auto replayed = replayUnder(requests, *question, progress, asked.told);
     if (!replayed)
         return Failure(replayed.error());
     WhatIfAnswer answer;
     if (!asked.figuresAlone)
-        answer.recorded = recordedFigures(trace, report.check.rounding);
+        answer.recorded = recorded();
     if (replayed->byAddress && !asked.addresses) {
-        const auto fits = asked.orderThatFits ? Result<AddressPolicy>(*asked.orderThatFits)
-                                              : orderThatFits(trace, report, progress);
+        const auto fits = asked.orderThatFits ? Result<AddressPolicy>(*asked.orderThatFits) : fittingOrder();
         if (!fits)
             return Failure(fits.error());
         answer.orderThatFits = *fits;
@@ -191,7 +192,7 @@ Result<WhatIfAnswer> answerWhatIf(
             question->addresses = *fits;
             if (asked.told != nullptr)
                 *asked.told = {};
-            if (replayed = replayUnder(trace, *question, progress, asked.told); !replayed)
+            if (replayed = replayUnder(requests, *question, progress, asked.told); !replayed)
                 return Failure(replayed.error());
         }
     }
@@ -201,12 +202,36 @@ Result<WhatIfAnswer> answerWhatIf(
     if (asked.figuresAlone)
         return answer;
     if (asked.ranges && (answer.orderThatFits || report.check.hasPendingFrees))
-        if (const auto found = findRanges(trace, report.check.hasPendingFrees, *question, answer, progress);
+        if (const auto found
+            = findRanges(requests, report.check.hasPendingFrees, *question, answer, progress);
             !found)
             return Failure(found.error());
     answer.reason = whyEstimated(report, asked, *question, answer);
     answer.exact = answer.reason.empty();
     return answer;
+}
+
+} // namespace
+
+Result<WhatIfAnswer> answerWhatIf(
+    const DeviceTrace& trace, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+{
+    return answerOf(
+        ReplayRequests::of(trace), report, asked,
+        [&] { return recordedFigures(trace, report.check.rounding); },
+        [&] { return orderThatFits(trace, report, progress); }, progress);
+}
+
+Result<WhatIfAnswer> answerWhatIf(const ReplayRequests& requests, std::int64_t recordedReservedBytes,
+    const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+{
+    const auto recorded = [&] {
+        ReplayFigures figures;
+        figures.reservedBytesPeak = recordedReservedBytes;
+        return figures;
+    };
+    return answerOf(
+        requests, report, asked, recorded, [] { return Result<AddressPolicy>(AddressPolicy{}); }, progress);
 }
 
 } // namespace strata::model

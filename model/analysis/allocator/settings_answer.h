@@ -4,6 +4,7 @@
 #include "model/analysis/allocator/replay.h"
 #include "model/base/reason.h"
 #include "model/replay/other_settings.h"
+#include "model/replay/replay_requests.h"
 
 #include <cstdint>
 #include <optional>
@@ -46,5 +47,12 @@ struct WhatIfAnswer {
 /// Fails with Usage (settings), Cancelled.
 [[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const DeviceTrace& trace, const ReplayReport& report,
     const WhatIfAsked& asked, const Progress& progress = {});
+
+/// The same of a run that was rewritten from a recording. `report` is on that recording, with the run's rows
+/// as events. `asked` names addresses or `orderThatFits`. `recorded` of the answer has but the peak that is
+/// given, `recordedReservedBytes`: of segments as they were recorded for these requests.
+[[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const ReplayRequests& requests,
+    std::int64_t recordedReservedBytes, const ReplayReport& report, const WhatIfAsked& asked,
+    const Progress& progress = {});
 
 } // namespace strata::model

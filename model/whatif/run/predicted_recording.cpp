@@ -224,7 +224,7 @@ private:
 
     [[nodiscard]] EventIndex recordedAt(EventIndex during) const
     {
-        return m_told.rebuilt ? m_told.rebuilt->recordedAt(during) : during;
+        return m_told.run ? m_told.run->recordedAt(during) : during;
     }
 
     /// How the program was at when something happened.
@@ -239,8 +239,8 @@ private:
     {
         const EventColumns& like = m_recorded.events();
         const EventIndex recorded = recordedAt(during);
-        if (m_putEvents && m_told.rebuilt) {
-            const BlockId id = m_told.rebuilt->trace().events().block[static_cast<std::size_t>(during)];
+        if (m_putEvents && m_told.run) {
+            const BlockId id = (*m_told.run->requests().block)[static_cast<std::size_t>(during)];
             const auto block = blockOf(id.value);
             if (block && m_putEvents->owns(*block)) {
                 const PutEvents::Told told = m_putEvents->of(*block, recorded);
@@ -255,7 +255,7 @@ private:
     /// The event of the prediction before which stands what stood before the recorded one.
     [[nodiscard]] EventIndex placeOf(EventIndex recorded) const
     {
-        const EventIndex during = m_told.rebuilt ? m_told.rebuilt->placeOf(recorded) : recorded;
+        const EventIndex during = m_told.run ? m_told.run->placeOf(recorded) : recorded;
         const auto& events = m_told.events.events;
         return std::ranges::lower_bound(events, during, {}, &ReplayedEvents::Event::during) - events.begin();
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/base/progress.h"
-#include "model/base/result.h"
 #include "model/base/wrap.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/run/put_optimizers.h"
@@ -16,7 +14,8 @@ namespace strata::model {
 
 /// What a program asked of the allocator of a device, without where it got it: what changes rewrite.
 ///
-///     recorded events --programRunOf()--> blocks and asks --changes--> blocks and asks --rebuilt()--> trace
+///     recorded events --programRunOf()--> blocks and asks --changes--> blocks and asks
+///                                                         --RunRequests--> what model/replay takes
 ///
 /// Calls of the allocator (empty_cache(), settings, pools) stay before the events that they were before.
 struct ProgramRun {
@@ -82,29 +81,5 @@ void followRequested(const DeviceTrace& trace, const ProgramRun& run, const OnAs
 
 /// Most of the sum of requested bytes, from alloc to the end of the free: the "requested" of summaries.
 [[nodiscard]] std::int64_t requestedPeak(const DeviceTrace& trace, const ProgramRun& run);
-
-/// A run as a trace: for model/replay. Of a run that was reordered blocks have addresses that no allocator
-/// would give, and segments are left out. Moving it leaves its pointers valid.
-class RebuiltRun {
-public:
-    /// Fails when cancelled; with Refused where a run was reordered that begins with memory of before.
-    /// `trace` need not outlive it. O(events), and their memory once more where blocks change.
-    [[nodiscard]] static Result<RebuiltRun> of(
-        const DeviceTrace& trace, const ProgramRun& run, const Progress& progress = {});
-
-    [[nodiscard]] const DeviceTrace& trace() const { return *m_trace; }
-    /// The event here before which stands what stood before `recorded`. O(log events).
-    [[nodiscard]] EventIndex placeOf(EventIndex recorded) const;
-    /// The recorded event that one here is, or has the time of.
-    [[nodiscard]] EventIndex recordedAt(EventIndex here) const;
-
-private:
-    RebuiltRun() = default;
-
-    std::unique_ptr<Recording> m_recording;
-    std::unique_ptr<DeviceTrace> m_trace;
-    // By event here: the recorded one, and the latest of those up to it; empty: they are the same.
-    std::vector<EventIndex> m_recorded, m_latest;
-};
 
 } // namespace strata::model

@@ -10,17 +10,22 @@ namespace {
 constexpr std::int64_t kUnlimited = std::int64_t{ 1 } << 60;
 
 /// The report on a recording, as one on a run that was made from it.
-ReplayReport reportOn(const RebuiltRun& run, const ReplayReport& recorded)
+ReplayReport reportOn(const RunRequests& run, const ReplayReport& recorded)
 {
     ReplayReport report = recorded;
     for (EventIndex& event : report.check.emptyCaches)
         event = run.placeOf(event);
     for (PoolEnd& end : report.check.poolEnds)
         end.event = run.placeOf(end.event);
-    report.check.rounding = {};
-    report.check.rounding.born.extendTo(run.trace().blocks().bornCount(), BlockColumns::kRoundingUnknown);
-    report.check.rounding.older.extendTo(run.trace().blocks().olderCount(), BlockColumns::kRoundingUnknown);
+    report.check.rounding = {}; // of blocks of the recording
     return report;
+}
+
+Result<WhatIfAnswer> answerRun(
+    const RunRequests& run, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+{
+    const std::int64_t reserved = asked.figuresAlone ? 0 : run.recordedReservedPeak();
+    return answerWhatIf(run.requests(), reserved, report, asked, progress);
 }
 
 } // namespace
@@ -37,21 +42,24 @@ PeakFigures recordedPeaks(const RecordedRun& recorded)
 Result<ReplayedRun> RunReplay::ofItself()
 {
     m_order.reset();
-    return answer(*m_recorded.trace, *m_recorded.report,
-        requestedPeak(*m_recorded.trace, programRunOf(*m_recorded.trace)));
+    return answer(*m_recorded.report, requestedPeak(*m_recorded.trace, programRunOf(*m_recorded.trace)),
+        [&](const WhatIfAsked& asked) {
+            return answerWhatIf(*m_recorded.trace, *m_recorded.report, asked, m_progress);
+        });
 }
 
 Result<ReplayedRun> RunReplay::of(const ProgramRun& run)
 {
     if (const auto found = findOrder(); !found)
         return Failure(found.error());
-    const auto rebuilt = RebuiltRun::of(*m_recorded.trace, run, m_progress);
-    if (!rebuilt)
-        return Failure(rebuilt.error());
-    auto came = answer(
-        rebuilt->trace(), reportOn(*rebuilt, *m_recorded.report), requestedPeak(*m_recorded.trace, run));
+    const auto requests = RunRequests::of(*m_recorded.trace, run, m_progress);
+    if (!requests)
+        return Failure(requests.error());
+    const ReplayReport report = reportOn(*requests, *m_recorded.report);
+    auto came = answer(report, requestedPeak(*m_recorded.trace, run),
+        [&](const WhatIfAsked& asked) { return answerRun(*requests, report, asked, m_progress); });
     if (came && came->outOfMemoryEvent)
-        came->outOfMemoryEvent = rebuilt->recordedAt(*came->outOfMemoryEvent);
+        came->outOfMemoryEvent = requests->recordedAt(*came->outOfMemoryEvent);
     return came;
 }
 
@@ -61,27 +69,29 @@ Result<ToldRun> RunReplay::tell(const ProgramRun* run)
     if (run != nullptr) {
         if (const auto found = findOrder(); !found)
             return Failure(found.error());
-        auto rebuilt = RebuiltRun::of(*m_recorded.trace, *run, m_progress);
-        if (!rebuilt)
-            return Failure(rebuilt.error());
-        told.rebuilt = std::move(*rebuilt);
+        auto requests = RunRequests::of(*m_recorded.trace, *run, m_progress);
+        if (!requests)
+            return Failure(requests.error());
+        told.run = std::move(*requests);
     } else {
         m_order.reset();
     }
-    const DeviceTrace& trace = told.rebuilt ? told.rebuilt->trace() : *m_recorded.trace;
-    const ReplayReport report
-        = told.rebuilt ? reportOn(*told.rebuilt, *m_recorded.report) : *m_recorded.report;
+    const ReplayReport report = told.run ? reportOn(*told.run, *m_recorded.report) : *m_recorded.report;
+    const auto ask = [&](const WhatIfAsked& asked) {
+        return told.run ? answerRun(*told.run, report, asked, m_progress)
+                        : answerWhatIf(*m_recorded.trace, report, asked, m_progress);
+    };
     WhatIfAsked asked;
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
     asked.ranges = false;
     asked.told = &told.events;
-    auto answered = answerWhatIf(trace, report, asked, m_progress);
+    auto answered = ask(asked);
     if (answered && answered->replayed.firstNewOomEvent) { // where the program ends
         asked.until = answered->replayed.firstNewOomEvent;
         told.events = {};
-        answered = answerWhatIf(trace, report, asked, m_progress);
+        answered = ask(asked);
     }
     if (!answered)
         return Failure(answered.error());
@@ -114,14 +124,14 @@ Result<void> RunReplay::findOrder()
 }
 
 Result<ReplayedRun> RunReplay::answer(
-    const DeviceTrace& trace, const ReplayReport& report, std::int64_t requestedBytesPeak)
+    const ReplayReport& report, std::int64_t requestedBytesPeak, const Ask& ask)
 {
     WhatIfAsked asked;
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
     asked.figuresAlone = m_scenario.firstLook;
-    auto answered = answerWhatIf(trace, report, asked, m_progress);
+    auto answered = ask(asked);
     if (!answered)
         return Failure(answered.error());
     ReplayedRun came;
@@ -131,7 +141,7 @@ Result<ReplayedRun> RunReplay::answer(
     if (came.outOfMemoryEvent) { // what it would take to go on
         asked.capacityBytes.reset(); // a smaller card has fewer addresses, too
         asked.availableBytes = kUnlimited;
-        answered = answerWhatIf(trace, report, asked, m_progress);
+        answered = ask(asked);
         if (!answered)
             return Failure(answered.error());
     }

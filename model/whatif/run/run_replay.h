@@ -9,7 +9,9 @@
 #include "model/replay/replayed_events.h"
 #include "model/whatif/ask/scenario.h"
 #include "model/whatif/run/program_run.h"
+#include "model/whatif/run/run_requests.h"
 
+#include <functional>
 #include <optional>
 
 namespace strata::model {
@@ -28,7 +30,7 @@ struct ReplayedRun {
 
 /// What the allocator does in a replay, up to the first request that is refused with the capacity.
 struct ToldRun {
-    std::optional<RebuiltRun> rebuilt; ///< whose trace was replayed; none: that of the recording
+    std::optional<RunRequests> run; ///< that was replayed; none: the recording itself
     ReplayedEvents events;
 };
 
@@ -45,15 +47,16 @@ public:
 
     /// The recording itself. Fails with Usage (settings), Cancelled; so do the others.
     [[nodiscard]] Result<ReplayedRun> ofItself();
-    /// A run that was rewritten; as RebuiltRun::of() it may be Refused.
+    /// A run that was rewritten; as RunRequests::of() it may be Refused.
     [[nodiscard]] Result<ReplayedRun> of(const ProgramRun& run);
     /// The same of either, event by event; none: the recording itself.
     [[nodiscard]] Result<ToldRun> tell(const ProgramRun* run);
 
 private:
     [[nodiscard]] Result<void> findOrder();
+    using Ask = std::function<Result<WhatIfAnswer>(const WhatIfAsked&)>;
     [[nodiscard]] Result<ReplayedRun> answer(
-        const DeviceTrace& trace, const ReplayReport& report, std::int64_t requestedBytesPeak);
+        const ReplayReport& report, std::int64_t requestedBytesPeak, const Ask& ask);
 
     const RecordedRun& m_recorded;
     const Scenario& m_scenario;

@@ -64,6 +64,42 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
     EXPECT_EQ(pairs, 64);
 }
 
+TEST(WhatIf, ReplaysTheRequestsOfATraceAsItHasThem)
+{
+    for (const char* const settings : { "", "expandable_segments:True" })
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            test::MadeProgram program;
+            program.seed = seed;
+            program.streams = static_cast<int>(seed);
+            program.settings = settings;
+            const test::MadeRecording made = test::makeRun(program);
+            const DeviceTrace& trace = made.session->devices().front();
+            WhatIf question;
+            question.settings = *AllocatorSettings::parse(program.settings, program.version);
+            question.capacityBytes = program.capacityBytes;
+            question.deviceBytes = std::int64_t{ 1 } << 34;
+            question.addresses = program.addresses;
+            ReplayedEvents told;
+            const auto figures = replayUnder(ReplayRequests::of(trace), question, {}, &told);
+            ASSERT_TRUE(figures);
+            EXPECT_EQ(figures->reservedBytesPeak, made.counted.reservedPeak);
+            const EventColumns& events = trace.events();
+            ASSERT_EQ(told.events.size(), events.action.size());
+            for (std::size_t row = 0; row < told.events.size(); ++row) {
+                const ReplayedEvents::Event& event = told.events[row];
+                ASSERT_EQ(event.action, events.action[row]) << row;
+                ASSERT_EQ(event.address, events.address[row]) << row;
+                ASSERT_EQ(
+                    event.stream, static_cast<std::uint64_t>(trace.recording().streams[events.stream[row]]))
+                    << row;
+                if (events.block[row].valid()) {
+                    ASSERT_EQ(event.block, events.block[row].value) << row;
+                    ASSERT_EQ(event.during, static_cast<EventIndex>(row)) << row;
+                }
+            }
+        }
+}
+
 // Where the order of addresses or the moments of frees decide, the answer is a range around what happens, and
 // never called exact.
 TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
@@ -271,7 +307,7 @@ TEST(WhatIf, LateFreesWaitAsLongAsTheLongestOfTheRecording)
     const auto segments = [&](PendingFrees frees) {
         WhatIf question;
         question.pendingFrees = frees;
-        const auto figures = replayUnder((*session)->devices().front(), question);
+        const auto figures = replayUnder(ReplayRequests::of((*session)->devices().front()), question);
         EXPECT_TRUE(figures);
         return figures ? figures->deviceMallocs : 0;
     };

@@ -5,6 +5,7 @@
 #include "model/analysis/training/steps/deep_check.h"
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/kinds/recorded_checkpoints.h"
+#include "model/whatif/run/run_requests.h"
 #include "model/whatif/run/step_owners.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
@@ -305,7 +306,7 @@ TEST(Checkpoints, OfCraftedDeepStepsEndWell)
             if (!edits)
                 continue;
             const ProgramRun run = edited(programRunOf(trained->trace()), *edits);
-            EXPECT_TRUE(RebuiltRun::of(trained->trace(), run));
+            EXPECT_TRUE(RunRequests::of(trained->trace(), run));
         }
     }
     EXPECT_GT(refused, 20);

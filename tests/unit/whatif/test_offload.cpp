@@ -3,6 +3,7 @@
 
 #include "model/analysis/allocator/replay.h"
 #include "model/whatif/answer/predict.h"
+#include "model/whatif/run/run_requests.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 
@@ -184,7 +185,7 @@ TEST(Offload, OfCraftedDeepStepsEndsWell)
             continue;
         }
         ++told;
-        EXPECT_TRUE(RebuiltRun::of(trained->trace(), edited(programRunOf(trained->trace()), *edits)));
+        EXPECT_TRUE(RunRequests::of(trained->trace(), edited(programRunOf(trained->trace()), *edits)));
     }
     EXPECT_GT(refused, 20);
     EXPECT_GT(told, 20);

@@ -7,6 +7,7 @@
 #include "model/whatif/run/run_replay.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
+#include "tests/unit/whatif/rebuilt_run.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ ReplayFigures replayed(const DeviceTrace& trace)
 {
     WhatIf question;
     question.addresses.kind = AddressPolicy::Kind::TopDown;
-    const auto figures = replayUnder(trace, question);
+    const auto figures = replayUnder(ReplayRequests::of(trace), question);
     return figures ? *figures : ReplayFigures{};
 }
 
@@ -46,7 +47,7 @@ TEST(ProgramRun, WithoutChangesIsTheTraceItself)
         EXPECT_EQ(requestedPeak(trace, run), trace.totals().requestedBytesPeak);
         for (const bool reordered : { false, true }) {
             run.reordered = reordered;
-            const auto rebuilt = RebuiltRun::of(trace, run);
+            const auto rebuilt = test::RebuiltRun::of(trace, run);
             ASSERT_TRUE(rebuilt);
             EXPECT_EQ(rebuilt->trace().totals().requestedBytesPeak, trace.totals().requestedBytesPeak);
             const ReplayFigures before = replayed(trace), after = replayed(rebuilt->trace());
@@ -81,13 +82,16 @@ TEST(ProgramRun, TakesBlocksAwayAndAddsThem)
     std::erase_if(run.asks, [](const ProgramRun::Ask& ask) { return ask.block == 0; });
     run.asks.insert(run.asks.begin() + 1, { Action::Alloc, 2, 1 });
     EXPECT_EQ(requestedPeak(*trace, run), 4000);
-    const auto rebuilt = RebuiltRun::of(*trace, run);
+    const auto rebuilt = test::RebuiltRun::of(*trace, run);
     ASSERT_TRUE(rebuilt);
     EXPECT_EQ(rebuilt->trace().eventCount(), 2);
     EXPECT_EQ(rebuilt->trace().totals().requestedBytesPeak, 4000);
     EXPECT_EQ(replayed(rebuilt->trace()).allocatedBytesPeak, 4096);
-    EXPECT_EQ(rebuilt->placeOf(2), 1);
-    EXPECT_EQ(rebuilt->placeOf(4), 2);
+    const auto requests = RunRequests::of(*trace, run);
+    ASSERT_TRUE(requests);
+    EXPECT_EQ(requests->requests().size(), 2u);
+    EXPECT_EQ(requests->placeOf(2), 1);
+    EXPECT_EQ(requests->placeOf(4), 2);
 }
 
 TEST(ProgramRun, OfMemoryOfBeforeKeepsItsOrder)
@@ -99,9 +103,9 @@ TEST(ProgramRun, OfMemoryOfBeforeKeepsItsOrder)
     ASSERT_TRUE(trace);
     ProgramRun run = programRunOf(*trace);
     EXPECT_EQ(requestedPeak(*trace, run), trace->totals().requestedBytesPeak);
-    EXPECT_TRUE(RebuiltRun::of(*trace, run));
+    EXPECT_TRUE(RunRequests::of(*trace, run));
     run.reordered = true;
-    const auto refused = RebuiltRun::of(*trace, run);
+    const auto refused = RunRequests::of(*trace, run);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
 }

@@ -2,7 +2,7 @@
 #include "model/whatif/evidence/site_blocks.h"
 
 #include "model/whatif/kinds/removed_blocks.h"
-#include "model/whatif/run/program_run.h"
+#include "model/whatif/run/run_requests.h"
 #include "tests/unit/analysis/opened.h"
 
 #include <gtest/gtest.h>
@@ -108,13 +108,13 @@ TEST(RemovedBlocks, HaveRequestsThatWereRefused)
         left.unasked = removed->refused;
         for (const bool reordered : { false, true }) {
             left.reordered = reordered;
-            const auto rebuilt = RebuiltRun::of(opened.trace(), left);
-            ASSERT_TRUE(rebuilt) << rebuilt.error().text();
-            const EventColumns& events = rebuilt->trace().events();
-            EXPECT_EQ(events.bytes[0], 0);
-            EXPECT_EQ(events.bytes[1], 0);
-            EXPECT_EQ(events.bytes[2], 1024);
-            EXPECT_EQ(events.bytes[3], 8192);
+            const auto made = RunRequests::of(opened.trace(), left);
+            ASSERT_TRUE(made) << made.error().text();
+            const Column<std::int64_t>& bytes = *made->requests().bytes;
+            EXPECT_EQ(bytes[0], 0);
+            EXPECT_EQ(bytes[1], 0);
+            EXPECT_EQ(bytes[2], 1024);
+            EXPECT_EQ(bytes[3], 8192);
         }
     }
 }

@@ -144,7 +144,7 @@ bool fillReserved(const model::RecordedRun& recorded, const WhatIfAnswer& answer
     const auto enter = [&](std::size_t column) { curves.columns[column].predictedReserved = reserved; };
     enter(0);
     for (const model::ReplayedEvents::Event& event : told->events.events) {
-        const EventIndex during = told->rebuilt ? told->rebuilt->recordedAt(event.during) : event.during;
+        const EventIndex during = told->run ? told->run->recordedAt(event.during) : event.during;
         const std::size_t at = cursor.to(during, enter);
         if (event.action == Action::Oom && answer.prediction->runsOutOfMemory)
             curves.endsAt = at;
