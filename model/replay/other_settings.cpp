@@ -19,7 +19,7 @@ constexpr std::int64_t kUnlimitedCapacity = std::int64_t{ 1 } << 60;
 
 class Run {
 public:
-    Run(const ReplayRequests& requests, const WhatIf& question, ReplayedEvents* told)
+    Run(const ReplayRequests& requests, const ReplayQuestion& question, ReplayedEvents* told)
         : m_requested(requests)
         , m_actions(*requests.action)
         , m_blocks(*requests.block)
@@ -254,7 +254,7 @@ private:
     const Column<Action>& m_actions;
     const Column<BlockId>& m_blocks;
     EventPools m_pools; // of the trace
-    const WhatIf& m_question;
+    const ReplayQuestion& m_question;
     std::int64_t m_rangeBytes;
     SimulatedDriver m_driver;
     std::unique_ptr<TellingDriver> m_teller; // where somebody listens
@@ -269,8 +269,8 @@ private:
 
 } // namespace
 
-Result<ReplayFigures> replayUnder(
-    const ReplayRequests& requests, const WhatIf& question, const Progress& progress, ReplayedEvents* told)
+Result<ReplayFigures> replayUnder(const ReplayRequests& requests, const ReplayQuestion& question,
+    const Progress& progress, ReplayedEvents* told)
 {
     Run run(requests, question, told);
     if (!run.go(progress))

@@ -43,7 +43,7 @@ enum class PendingFrees : std::uint8_t {
     HalfLate,
 };
 
-struct WhatIf {
+struct ReplayQuestion {
     AllocatorSettings settings;
     std::optional<std::int64_t> capacityBytes; ///< that segments can take; none: unlimited
     std::int64_t deviceBytes = 0; ///< of the card; 0: not known
@@ -62,8 +62,8 @@ struct WhatIf {
 /// made up for: the program goes on. What the trace began with stands as it was recorded; `told` takes what
 /// the allocator did from then on. Events of the question are rows of the requests. Fails when cancelled. Any
 /// thread; O(events log blocks).
-[[nodiscard]] Result<ReplayFigures> replayUnder(const ReplayRequests& requests, const WhatIf& question,
-    const Progress& progress = {}, ReplayedEvents* told = nullptr);
+[[nodiscard]] Result<ReplayFigures> replayUnder(const ReplayRequests& requests,
+    const ReplayQuestion& question, const Progress& progress = {}, ReplayedEvents* told = nullptr);
 
 /// The same figures of what was recorded, where `rounding` has the size of every block: TraceCheck::rounding.
 [[nodiscard]] ReplayFigures recordedFigures(

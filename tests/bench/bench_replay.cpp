@@ -101,7 +101,7 @@ int main(int count, char** arguments)
         measure("checkTrace", trace.eventCount(), [&] { (void)checkTrace(trace, options); });
         if (trace.eventCount() > 0)
             measureStates(trace, *report);
-        WhatIf question;
+        ReplayQuestion question;
         question.deviceBytes = options.deviceBytes;
         question.capacityBytes = report->capacityBytes;
         question.emptyCaches = report->check.emptyCaches;
@@ -115,7 +115,8 @@ int main(int count, char** arguments)
             }
             question.settings = *parsed;
             const std::string name = "replayUnder " + (text.empty() ? std::string("defaults") : text);
-            measure(name.c_str(), trace.eventCount(), [&] { (void)replayUnder(ReplayRequests::of(trace), question); });
+            measure(name.c_str(), trace.eventCount(),
+                [&] { (void)replayUnder(ReplayRequests::of(trace), question); });
         }
     }
     return 0;

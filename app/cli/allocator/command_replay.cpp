@@ -171,7 +171,7 @@ private:
     {
         OtherSettingsAnswer answer{ checks.file, *m_set, {} };
         for (std::size_t i = 0; i < traces.size(); ++i) {
-            model::WhatIfAsked asked{ *m_set, m_asked.capacityBytes, m_policy };
+            model::SettingsAsked asked{ *m_set, m_asked.capacityBytes, m_policy };
             if (!m_emptyCaches.empty()) {
                 asked.emptyCaches.emplace();
                 for (const std::string& text : m_emptyCaches) {
@@ -182,7 +182,7 @@ private:
                 }
                 std::ranges::sort(*asked.emptyCaches);
             }
-            const auto found = model::answerWhatIf(*traces[i], checks.devices[i], asked);
+            const auto found = model::answerSettings(*traces[i], checks.devices[i], asked);
             if (!found)
                 return model::Failure(found.error());
             answer.devices.push_back({ checks.devices[i].device, *found });

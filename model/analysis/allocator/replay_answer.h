@@ -24,7 +24,7 @@ struct ReplayCheckAnswer {
 struct OtherSettingsAnswer {
     struct OfDevice {
         int device = 0;
-        WhatIfAnswer answer;
+        SettingsAnswer answer;
     };
     std::string file;
     std::string settings; ///< as asked for
@@ -205,23 +205,23 @@ template <> struct Fields<ReplayFigures> {
     };
 };
 
-template <> struct Fields<WhatIfAnswer> {
+template <> struct Fields<SettingsAnswer> {
     static constexpr std::tuple all{
-        field("recorded", Unit::None, "figures of the recording", &WhatIfAnswer::recorded),
-        field("replayed", Unit::None, "the same figures with the other settings", &WhatIfAnswer::replayed),
+        field("recorded", Unit::None, "figures of the recording", &SettingsAnswer::recorded),
+        field("replayed", Unit::None, "the same figures with the other settings", &SettingsAnswer::replayed),
         field("reserved_bytes_peak_range", Unit::Bytes,
             "`reserved_bytes_peak` at least and at most, over orders of addresses and of frees",
-            [](const WhatIfAnswer& answer) {
+            [](const SettingsAnswer& answer) {
                 return std::array{ answer.reservedPeakRange.first, answer.reservedPeakRange.second };
             }),
         field("allocated_bytes_peak_range", Unit::Bytes,
             "`allocated_bytes_peak` at least and at most, likewise",
-            [](const WhatIfAnswer& answer) {
+            [](const SettingsAnswer& answer) {
                 return std::array{ answer.allocatedPeakRange.first, answer.allocatedPeakRange.second };
             }),
-        field("exact", Unit::None, "whether the figures are exact; else an estimate", &WhatIfAnswer::exact),
+        field("exact", Unit::None, "whether the figures are exact; else an estimate", &SettingsAnswer::exact),
         field("reason", Unit::None, "why the figures are not exact; null: they are",
-            [](const WhatIfAnswer& answer) { return unlessEmpty(answer.reason.said()); }),
+            [](const SettingsAnswer& answer) { return unlessEmpty(answer.reason.said()); }),
     };
 };
 
@@ -230,7 +230,7 @@ template <> struct Fields<OtherSettingsAnswer::OfDevice> {
         std::tuple{
             field("device", Unit::None, "number of the device", &OtherSettingsAnswer::OfDevice::device),
         },
-        within(&OtherSettingsAnswer::OfDevice::answer, Fields<WhatIfAnswer>::all));
+        within(&OtherSettingsAnswer::OfDevice::answer, Fields<SettingsAnswer>::all));
 };
 
 template <> struct Fields<OtherSettingsAnswer> {

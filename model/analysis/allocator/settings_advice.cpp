@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/settings_advice.h"
 
+#include "model/analysis/allocator/settings_answer.h"
+
 #include "model/analysis/allocator/settings_text.h"
 
 #include <algorithm>
@@ -19,16 +21,16 @@ bool canTry(const DeviceTrace& trace, const ReplayReport& report)
 }
 
 Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const ReplayReport& report,
-    const WhatIfAsked& question, std::int64_t recordedPeak, const Progress& progress)
+    const SettingsAsked& question, std::int64_t recordedPeak, const Progress& progress)
 {
     std::vector<SettingTried> tried;
     if (!canTry(trace, report))
         return tried;
-    WhatIfAsked asked = question;
+    SettingsAsked asked = question;
     asked.ranges = false;
     for (const std::string& settings : settingsWorthTrying(report)) {
         asked.settings = settings;
-        const auto answer = answerWhatIf(trace, report, asked, progress);
+        const auto answer = answerSettings(trace, report, asked, progress);
         if (!answer)
             return Failure(answer.error());
         if (answer->orderThatFits) // the same for all
@@ -99,7 +101,7 @@ Result<std::vector<SettingTried>> trySettings(
 Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, const ReplayReport& report,
     EventIndex last, std::int64_t capacityBytes, const Progress& progress)
 {
-    WhatIfAsked asked;
+    SettingsAsked asked;
     asked.availableBytes = capacityBytes;
     asked.until = last;
     std::int64_t reserved = trace.totals().reservedBytesStart, peak = reserved;

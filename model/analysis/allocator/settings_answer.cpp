@@ -32,16 +32,16 @@ bool knowsCard(const ReplayReport& report)
 }
 
 /// Of the card whose capacity the question has; a fraction is one of something, though it be too little.
-std::int64_t deviceBytesOf(const WhatIf& question, bool isCard)
+std::int64_t deviceBytesOf(const ReplayQuestion& question, bool isCard)
 {
     return question.capacityBytes && (isCard || question.settings.memoryFraction) ? *question.capacityBytes
                                                                                   : 0;
 }
 
 /// The question whose answer was recorded, but for the order of addresses.
-WhatIf asRecorded(const ReplayReport& report)
+ReplayQuestion asRecorded(const ReplayReport& report)
 {
-    WhatIf question;
+    ReplayQuestion question;
     question.settings = report.settings;
     question.capacityBytes = report.capacityBytes;
     question.deviceBytes = deviceBytesOf(question, knowsCard(report));
@@ -52,12 +52,12 @@ WhatIf asRecorded(const ReplayReport& report)
     return question;
 }
 
-Result<WhatIf> questionOf(const ReplayReport& report, const WhatIfAsked& asked)
+Result<ReplayQuestion> questionOf(const ReplayReport& report, const SettingsAsked& asked)
 {
     const auto settings = AllocatorSettings::parse(asked.settings, report.version);
     if (!settings)
         return Failure(settings.error());
-    WhatIf question = asRecorded(report);
+    ReplayQuestion question = asRecorded(report);
     question.settings = *settings;
     // A fraction that the recorded settings named goes with them; one that the program set stays.
     const auto recorded = AllocatorSettings::parse(report.settingsText, report.version);
@@ -79,7 +79,7 @@ Result<WhatIf> questionOf(const ReplayReport& report, const WhatIfAsked& asked)
 Result<AddressPolicy> orderThatFits(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress)
 {
-    WhatIf question = asRecorded(report);
+    ReplayQuestion question = asRecorded(report);
     const ReplayRequests requests = ReplayRequests::of(trace);
     ReplayFigures recorded = recordedFigures(trace, report.check.rounding);
     for (const AddressPolicy& order : kOrdersOfDrivers) {
@@ -100,11 +100,11 @@ Result<AddressPolicy> orderThatFits(
 /// range of what other orders and moments come to, widened by half of itself on both sides, by a segment at
 /// least. (tests/truth/tests/test_replay.py holds it to runs under random orders, and to such whose frees
 /// wait.)
-Result<void> findRanges(const ReplayRequests& requests, bool byPendingFrees, const WhatIf& question,
-    WhatIfAnswer& answer, const Progress& progress)
+Result<void> findRanges(const ReplayRequests& requests, bool byPendingFrees, const ReplayQuestion& question,
+    SettingsAnswer& answer, const Progress& progress)
 {
     std::vector<ReplayFigures> figures{ answer.replayed };
-    std::vector<WhatIf> questions;
+    std::vector<ReplayQuestion> questions;
     if (byPendingFrees)
         for (const PendingFrees frees :
             { PendingFrees::AtOnce, PendingFrees::HalfLate, PendingFrees::Late }) {
@@ -116,7 +116,7 @@ Result<void> findRanges(const ReplayRequests& requests, bool byPendingFrees, con
             questions.push_back(question);
             questions.back().addresses = order;
         }
-    for (const WhatIf& other : questions) {
+    for (const ReplayQuestion& other : questions) {
         const auto replayed = replayUnder(requests, other, progress);
         if (!replayed)
             return Failure(replayed.error());
@@ -137,8 +137,8 @@ Result<void> findRanges(const ReplayRequests& requests, bool byPendingFrees, con
 }
 
 /// Why the answer is not exact, the weightiest reason; empty if it is.
-Reason whyEstimated(
-    const ReplayReport& report, const WhatIfAsked& asked, const WhatIf& question, const WhatIfAnswer& answer)
+Reason whyEstimated(const ReplayReport& report, const SettingsAsked& asked, const ReplayQuestion& question,
+    const SettingsAnswer& answer)
 {
     const bool fitsAnyway = answer.replayed.reservedBytesPeak <= answer.recorded.reservedBytesPeak;
     if (question.settings.memoryFraction && !question.capacityBytes)
@@ -168,9 +168,9 @@ Reason whyEstimated(
     return {};
 }
 
-/// `recorded` and `fittingOrder` tell WhatIfAnswer::recorded and orderThatFits, where they are needed.
-Result<WhatIfAnswer> answerOf(const ReplayRequests& requests, const ReplayReport& report,
-    const WhatIfAsked& asked, const std::function<ReplayFigures()>& recorded,
+/// `recorded` and `fittingOrder` tell SettingsAnswer::recorded and orderThatFits, where they are needed.
+Result<SettingsAnswer> answerOf(const ReplayRequests& requests, const ReplayReport& report,
+    const SettingsAsked& asked, const std::function<ReplayFigures()>& recorded,
     const std::function<Result<AddressPolicy>()>& fittingOrder, const Progress& progress)
 {
     auto question = questionOf(report, asked);
@@ -180,7 +180,7 @@ Result<WhatIfAnswer> answerOf(const ReplayRequests& requests, const ReplayReport
     auto replayed = replayUnder(requests, *question, progress, asked.told);
     if (!replayed)
         return Failure(replayed.error());
-    WhatIfAnswer answer;
+    SettingsAnswer answer;
     if (!asked.figuresAlone)
         answer.recorded = recorded();
     if (replayed->byAddress && !asked.addresses) {
@@ -213,8 +213,8 @@ Result<WhatIfAnswer> answerOf(const ReplayRequests& requests, const ReplayReport
 
 } // namespace
 
-Result<WhatIfAnswer> answerWhatIf(
-    const DeviceTrace& trace, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+Result<SettingsAnswer> answerSettings(const DeviceTrace& trace, const ReplayReport& report,
+    const SettingsAsked& asked, const Progress& progress)
 {
     return answerOf(
         ReplayRequests::of(trace), report, asked,
@@ -222,8 +222,8 @@ Result<WhatIfAnswer> answerWhatIf(
         [&] { return orderThatFits(trace, report, progress); }, progress);
 }
 
-Result<WhatIfAnswer> answerWhatIf(const ReplayRequests& requests, std::int64_t recordedReservedBytes,
-    const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+Result<SettingsAnswer> answerSettings(const ReplayRequests& requests, std::int64_t recordedReservedBytes,
+    const ReplayReport& report, const SettingsAsked& asked, const Progress& progress)
 {
     const auto recorded = [&] {
         ReplayFigures figures;

@@ -15,7 +15,7 @@
 namespace strata::model {
 
 /// What the same requests come to under other settings.
-struct WhatIfAsked {
+struct SettingsAsked {
     std::string settings; ///< all of them, as in PYTORCH_CUDA_ALLOC_CONF
     std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
     std::optional<AddressPolicy> addresses; ///< none: several where they matter, and the spread between them
@@ -26,12 +26,12 @@ struct WhatIfAsked {
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
     std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
-    /// WhatIfAnswer::orderThatFits of an answer from the same report; none: it is found where it is needed,
+    /// SettingsAnswer::orderThatFits of an answer from the same report; none: it is found where it is needed,
     /// by up to three replays.
     std::optional<AddressPolicy> orderThatFits;
     ReplayedEvents* told = nullptr; ///< takes what the allocator did in the replay that is the answer
 };
-struct WhatIfAnswer {
+struct SettingsAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
     ReplayFigures replayed; ///< by the policy asked for, or the one that fits the recording, or top-down
     /// Over orders of addresses and moments of frees, where they matter and ranges were asked for; else one
@@ -45,14 +45,14 @@ struct WhatIfAnswer {
 };
 
 /// Fails with Usage (settings), Cancelled.
-[[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const DeviceTrace& trace, const ReplayReport& report,
-    const WhatIfAsked& asked, const Progress& progress = {});
+[[nodiscard]] Result<SettingsAnswer> answerSettings(const DeviceTrace& trace, const ReplayReport& report,
+    const SettingsAsked& asked, const Progress& progress = {});
 
 /// The same of a run that was rewritten from a recording. `report` is on that recording, with the run's rows
 /// as events. `asked` names addresses or `orderThatFits`. `recorded` of the answer has but the peak that is
 /// given, `recordedReservedBytes`: of segments as they were recorded for these requests.
-[[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const ReplayRequests& requests,
-    std::int64_t recordedReservedBytes, const ReplayReport& report, const WhatIfAsked& asked,
+[[nodiscard]] Result<SettingsAnswer> answerSettings(const ReplayRequests& requests,
+    std::int64_t recordedReservedBytes, const ReplayReport& report, const SettingsAsked& asked,
     const Progress& progress = {});
 
 } // namespace strata::model

@@ -21,11 +21,11 @@ ReplayReport reportOn(const RunRequests& run, const ReplayReport& recorded)
     return report;
 }
 
-Result<WhatIfAnswer> answerRun(
-    const RunRequests& run, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+Result<SettingsAnswer> answerRun(
+    const RunRequests& run, const ReplayReport& report, const SettingsAsked& asked, const Progress& progress)
 {
     const std::int64_t reserved = asked.figuresAlone ? 0 : run.recordedReservedPeak();
-    return answerWhatIf(run.requests(), reserved, report, asked, progress);
+    return answerSettings(run.requests(), reserved, report, asked, progress);
 }
 
 } // namespace
@@ -43,8 +43,8 @@ Result<ReplayedRun> RunReplay::ofItself()
 {
     m_order.reset();
     return answer(*m_recorded.report, requestedPeak(*m_recorded.trace, programRunOf(*m_recorded.trace)),
-        [&](const WhatIfAsked& asked) {
-            return answerWhatIf(*m_recorded.trace, *m_recorded.report, asked, m_progress);
+        [&](const SettingsAsked& asked) {
+            return answerSettings(*m_recorded.trace, *m_recorded.report, asked, m_progress);
         });
 }
 
@@ -57,7 +57,7 @@ Result<ReplayedRun> RunReplay::of(const ProgramRun& run)
         return Failure(requests.error());
     const ReplayReport report = reportOn(*requests, *m_recorded.report);
     auto came = answer(report, requestedPeak(*m_recorded.trace, run),
-        [&](const WhatIfAsked& asked) { return answerRun(*requests, report, asked, m_progress); });
+        [&](const SettingsAsked& asked) { return answerRun(*requests, report, asked, m_progress); });
     if (came && came->outOfMemoryEvent)
         came->outOfMemoryEvent = requests->recordedAt(*came->outOfMemoryEvent);
     return came;
@@ -77,11 +77,11 @@ Result<ToldRun> RunReplay::tell(const ProgramRun* run)
         m_order.reset();
     }
     const ReplayReport report = told.run ? reportOn(*told.run, *m_recorded.report) : *m_recorded.report;
-    const auto ask = [&](const WhatIfAsked& asked) {
+    const auto ask = [&](const SettingsAsked& asked) {
         return told.run ? answerRun(*told.run, report, asked, m_progress)
-                        : answerWhatIf(*m_recorded.trace, report, asked, m_progress);
+                        : answerSettings(*m_recorded.trace, report, asked, m_progress);
     };
-    WhatIfAsked asked;
+    SettingsAsked asked;
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
@@ -100,10 +100,10 @@ Result<ToldRun> RunReplay::tell(const ProgramRun* run)
 
 Result<AddressPolicy> addressOrderOf(const RecordedRun& recorded, const Progress& progress)
 {
-    WhatIfAsked asked;
+    SettingsAsked asked;
     asked.settings = recorded.report->settingsText;
     asked.ranges = false;
-    const auto itself = answerWhatIf(*recorded.trace, *recorded.report, asked, progress);
+    const auto itself = answerSettings(*recorded.trace, *recorded.report, asked, progress);
     if (!itself)
         return Failure(itself.error());
     return itself->orderThatFits.value_or(AddressPolicy{});
@@ -126,7 +126,7 @@ Result<void> RunReplay::findOrder()
 Result<ReplayedRun> RunReplay::answer(
     const ReplayReport& report, std::int64_t requestedBytesPeak, const Ask& ask)
 {
-    WhatIfAsked asked;
+    SettingsAsked asked;
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;

@@ -54,7 +54,7 @@ public:
 
 private:
     [[nodiscard]] Result<void> findOrder();
-    using Ask = std::function<Result<WhatIfAnswer>(const WhatIfAsked&)>;
+    using Ask = std::function<Result<SettingsAnswer>(const SettingsAsked&)>;
     [[nodiscard]] Result<ReplayedRun> answer(
         const ReplayReport& report, std::int64_t requestedBytesPeak, const Ask& ask);
 

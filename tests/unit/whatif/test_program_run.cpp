@@ -17,7 +17,7 @@ namespace {
 
 ReplayFigures replayed(const DeviceTrace& trace)
 {
-    WhatIf question;
+    ReplayQuestion question;
     question.addresses.kind = AddressPolicy::Kind::TopDown;
     const auto figures = replayUnder(ReplayRequests::of(trace), question);
     return figures ? *figures : ReplayFigures{};

@@ -56,13 +56,13 @@ ProgramRun changed(ProgramRun run, std::mt19937_64& random)
     return run;
 }
 
-std::vector<WhatIf> questionsOf(std::int64_t reservedPeak)
+std::vector<ReplayQuestion> questionsOf(std::int64_t reservedPeak)
 {
-    std::vector<WhatIf> questions;
+    std::vector<ReplayQuestion> questions;
     for (const PendingFrees frees :
         { PendingFrees::AsRecorded, PendingFrees::AtOnce, PendingFrees::HalfLate, PendingFrees::Late })
         for (const char* const settings : { "", "expandable_segments:True" }) {
-            WhatIf& question = questions.emplace_back();
+            ReplayQuestion& question = questions.emplace_back();
             question.settings = *AllocatorSettings::parse(settings, kNewestReplayed);
             question.pendingFrees = frees;
             if (questions.size() % 3 == 0)
@@ -93,7 +93,7 @@ void expectSameReplays(const DeviceTrace& trace, const ProgramRun& run)
     rounding.older.extendTo(naive.olderCount(), BlockColumns::kRoundingUnknown);
     EXPECT_EQ(
         requests->recordedReservedPeak(), recordedFigures(rebuilt->trace(), rounding).reservedBytesPeak);
-    for (const WhatIf& question : questionsOf(trace.totals().reservedBytesPeak)) {
+    for (const ReplayQuestion& question : questionsOf(trace.totals().reservedBytesPeak)) {
         ReplayedEvents told, wanted;
         const auto came = replayUnder(requests->requests(), question, {}, &told);
         const auto should = replayUnder(naive, question, {}, &wanted);

@@ -22,7 +22,7 @@ ReplayReport exactReport(const DeviceTrace& trace, std::int64_t capacityBytes)
     return report ? *report : ReplayReport{};
 }
 
-TEST(WhatIf, IsWhatTheSameProgramComesTo)
+TEST(OtherSettings, IsWhatTheSameProgramComesTo)
 {
     const std::string settings[]
         = { "", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4" };
@@ -44,10 +44,10 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
                 for (const std::string& after : settings) {
                     program.settings = after;
                     const test::Counted wanted = test::makeRun(program).counted;
-                    WhatIfAsked asked;
+                    SettingsAsked asked;
                     asked.settings = after;
                     asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
-                    const auto answer = answerWhatIf(trace, report, asked);
+                    const auto answer = answerSettings(trace, report, asked);
                     ASSERT_TRUE(answer);
                     EXPECT_EQ(answer->replayed.allocatedBytesPeak, wanted.allocatedPeak)
                         << before << " -> " << after;
@@ -64,7 +64,7 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
     EXPECT_EQ(pairs, 64);
 }
 
-TEST(WhatIf, ReplaysTheRequestsOfATraceAsItHasThem)
+TEST(OtherSettings, ReplaysTheRequestsOfATraceAsItHasThem)
 {
     for (const char* const settings : { "", "expandable_segments:True" })
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -74,7 +74,7 @@ TEST(WhatIf, ReplaysTheRequestsOfATraceAsItHasThem)
             program.settings = settings;
             const test::MadeRecording made = test::makeRun(program);
             const DeviceTrace& trace = made.session->devices().front();
-            WhatIf question;
+            ReplayQuestion question;
             question.settings = *AllocatorSettings::parse(program.settings, program.version);
             question.capacityBytes = program.capacityBytes;
             question.deviceBytes = std::int64_t{ 1 } << 34;
@@ -102,7 +102,7 @@ TEST(WhatIf, ReplaysTheRequestsOfATraceAsItHasThem)
 
 // Where the order of addresses or the moments of frees decide, the answer is a range around what happens, and
 // never called exact.
-TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
+TEST(OtherSettings, GivesARangeOfWhatItCannotKnow)
 {
     const std::string settings[] = { "", "expandable_segments:True", "roundup_power2_divisions:4" };
     int ranges = 0;
@@ -123,10 +123,10 @@ TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
                 for (const std::string& after : settings) {
                     program.settings = after;
                     const test::Counted wanted = test::makeRun(program).counted;
-                    WhatIfAsked asked;
+                    SettingsAsked asked;
                     asked.settings = after;
                     asked.emptyCaches.emplace(); // there are none
-                    const auto answer = answerWhatIf(trace, report, asked);
+                    const auto answer = answerSettings(trace, report, asked);
                     ASSERT_TRUE(answer);
                     EXPECT_EQ(answer->exact, !late && !answer->replayed.byAddress);
                     EXPECT_LE(answer->reservedPeakRange.first, wanted.reservedPeak);
@@ -140,7 +140,7 @@ TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
 }
 
 // A fraction that was in force when the recording began goes with the settings that named it.
-TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
+TEST(OtherSettings, LeavesNoFractionOfOtherSettingsBehind)
 {
     test::MadeProgram program;
     program.version = { 2, 15 };
@@ -159,10 +159,10 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
     for (const char* after : { "", "per_process_memory_fraction:0.03" }) {
         program.settings = after;
         const test::Counted wanted = test::makeRun(program).counted;
-        WhatIfAsked asked;
+        SettingsAsked asked;
         asked.settings = after;
         asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
-        const auto answer = answerWhatIf(trace, report, asked);
+        const auto answer = answerSettings(trace, report, asked);
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->replayed.reservedBytesPeak, wanted.reservedPeak) << after;
         EXPECT_EQ(answer->replayed.deviceFrees, wanted.deviceFrees) << after;
@@ -174,7 +174,7 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
 
 // What is asked does not change what was recorded: the order of addresses that fits it is the same for every
 // question.
-TEST(WhatIf, TakesTheOrderOfAddressesThatFitsTheRecordingForEveryQuestion)
+TEST(OtherSettings, TakesTheOrderOfAddressesThatFitsTheRecordingForEveryQuestion)
 {
     const AddressPolicy topDown, ascending{ AddressPolicy::Kind::Ascending };
     int told = 0;
@@ -190,26 +190,26 @@ TEST(WhatIf, TakesTheOrderOfAddressesThatFitsTheRecordingForEveryQuestion)
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         const ReplayReport report = exactReport(trace, program.capacityBytes);
-        const auto answered = [&](WhatIfAsked asked, std::optional<AddressPolicy> addresses) {
+        const auto answered = [&](SettingsAsked asked, std::optional<AddressPolicy> addresses) {
             asked.addresses = addresses;
-            const auto answer = answerWhatIf(trace, report, asked);
+            const auto answer = answerSettings(trace, report, asked);
             EXPECT_TRUE(answer);
-            return answer ? *answer : WhatIfAnswer{};
+            return answer ? *answer : SettingsAnswer{};
         };
-        WhatIfAsked own;
+        SettingsAsked own;
         own.settings = program.settings;
         own.ranges = false;
         if (answered(own, topDown).replayed == answered(own, ascending).replayed)
             continue; // the recording tells nothing of the order
         ++told;
-        WhatIfAsked otherCard = own, emptied = own, upTo = own, defaults = own;
+        SettingsAsked otherCard = own, emptied = own, upTo = own, defaults = own;
         otherCard.capacityBytes = program.capacityBytes * 2;
         emptied.emptyCaches = { trace.eventCount() / 3, trace.eventCount() / 2 };
         upTo.until = trace.eventCount() / 2;
         upTo.availableBytes = 500 * kMiB;
         defaults.settings.clear();
-        for (const WhatIfAsked& asked : { own, otherCard, emptied, upTo, defaults }) {
-            const WhatIfAnswer answer = answered(asked, {});
+        for (const SettingsAsked& asked : { own, otherCard, emptied, upTo, defaults }) {
+            const SettingsAnswer answer = answered(asked, {});
             if (answer.replayed.byAddress) {
                 EXPECT_EQ(answer.orderThatFits, ascending);
                 EXPECT_TRUE(answer.replayed == answered(asked, ascending).replayed);
@@ -223,7 +223,7 @@ TEST(WhatIf, TakesTheOrderOfAddressesThatFitsTheRecordingForEveryQuestion)
 }
 
 // The order that fits is found once for all settings, and each is then replayed under that one alone.
-TEST(WhatIf, FindsTheOrderOfAddressesOnceForAllSettings)
+TEST(OtherSettings, FindsTheOrderOfAddressesOnceForAllSettings)
 {
     test::MadeProgram program;
     program.seed = 2;
@@ -243,10 +243,10 @@ TEST(WhatIf, FindsTheOrderOfAddressesOnceForAllSettings)
     replays = 0;
     int byAddress = 0;
     for (const SettingTried& setting : *tried) {
-        WhatIfAsked asked;
+        SettingsAsked asked;
         asked.settings = setting.settings;
         asked.ranges = false;
-        const auto answer = answerWhatIf(trace, report, asked, counting);
+        const auto answer = answerSettings(trace, report, asked, counting);
         ASSERT_TRUE(answer);
         EXPECT_EQ(setting.reservedBytesPeak, answer->replayed.reservedBytesPeak) << setting.settings;
         EXPECT_EQ(setting.exact, answer->exact) << setting.settings;
@@ -258,7 +258,7 @@ TEST(WhatIf, FindsTheOrderOfAddressesOnceForAllSettings)
 }
 
 // Up to 2.11 among free blocks, in any version among ranges, of which a stream may fill several.
-TEST(WhatIf, SaysWhatTheOrderOfAddressesDecides)
+TEST(OtherSettings, SaysWhatTheOrderOfAddressesDecides)
 {
     for (const TorchVersion version : { TorchVersion{ 2, 6 }, TorchVersion{ 2, 15 } }) {
         test::MadeProgram program;
@@ -269,13 +269,13 @@ TEST(WhatIf, SaysWhatTheOrderOfAddressesDecides)
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         const ReplayReport report = exactReport(trace, program.capacityBytes);
-        WhatIfAsked asked;
+        SettingsAsked asked;
         asked.emptyCaches.emplace();
         if (version >= TorchVersion{ 2, 12 }) {
             asked.settings = "expandable_segments:True";
             asked.capacityBytes = 600 * kMiB; // a range is not much larger
         }
-        const auto answer = answerWhatIf(trace, report, asked);
+        const auto answer = answerSettings(trace, report, asked);
         ASSERT_TRUE(answer);
         EXPECT_TRUE(answer->replayed.byAddress);
         EXPECT_EQ(answer->reason.said().text(),
@@ -286,7 +286,7 @@ TEST(WhatIf, SaysWhatTheOrderOfAddressesDecides)
 }
 
 // The first block waits for two requests, the second for one; every request takes a segment of 20 MiB.
-TEST(WhatIf, LateFreesWaitAsLongAsTheLongestOfTheRecording)
+TEST(OtherSettings, LateFreesWaitAsLongAsTheLongestOfTheRecording)
 {
     const auto session = Session::fromRecording(test::makeRecording(R"(
         segment_alloc 0x10000000 20971520
@@ -305,7 +305,7 @@ TEST(WhatIf, LateFreesWaitAsLongAsTheLongestOfTheRecording)
         alloc 0x10000000 20971520)"));
     ASSERT_TRUE(session);
     const auto segments = [&](PendingFrees frees) {
-        WhatIf question;
+        ReplayQuestion question;
         question.pendingFrees = frees;
         const auto figures = replayUnder(ReplayRequests::of((*session)->devices().front()), question);
         EXPECT_TRUE(figures);
