@@ -2,7 +2,6 @@
 #include "model/analysis/allocator/settings_advice.h"
 
 #include "model/analysis/allocator/settings_answer.h"
-
 #include "model/analysis/allocator/settings_text.h"
 
 #include <algorithm>
