@@ -3,13 +3,13 @@
 
 #include "capture/agent/program/texts.h"
 #include "capture/agent/say.h"
+#include "capture/agent/told_chunks.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace strata::agent {
@@ -36,38 +36,16 @@ private:
     sigset_t m_before;
 };
 
-/// What the text of a call says.
-std::string valueOf(const EventRecord& record, std::string_view text)
-{
-    using Kind = wire::AllocatorCallKind;
-    const auto kind = static_cast<Kind>(record.stackKind);
-    switch (kind) {
-    case Kind::Settings:
-    case Kind::SettingsRefused:
-        return std::string(text);
-    case Kind::MemoryFraction:
-        return wire::numberText(std::bit_cast<double>(record.bytes));
-    case Kind::CaptureBegin:
-    case Kind::CaptureEnd:
-        return {};
-    default:
-        break;
-    }
-    if (kind == Kind::EmptyCache && record.poolOwner == 0 && record.poolId == 0)
-        return {};
-    return std::to_string(record.poolOwner) + "," + std::to_string(record.poolId);
-}
-
 } // namespace
 
 Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> info, Devices& devices,
     Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options)
     : m_sink(std::move(sink))
     , m_devices(devices)
-    , m_stacks(stacks)
     , m_texts(texts)
     , m_options(std::move(options))
     , m_clock(counter)
+    , m_eventNumbers(m_numbers, stacks, m_options.modules)
     , m_streams(devices.size())
     , m_driver(m_options.readDriver, std::max(devices.size(), m_options.totalsOf), m_options.totalsOf == 0)
     , m_totals(std::max(devices.size(), m_options.totalsOf))
@@ -120,15 +98,7 @@ void Recorder::annotate(
 void Recorder::nameThread(std::uint32_t thread)
 {
     std::string& known = m_threadNames[thread];
-    char name[32]{};
-    const std::string path = "/proc/self/task/" + std::to_string(thread) + "/comm";
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    const ssize_t length = read(file, name, sizeof name);
-    close(file);
-    std::string_view now(name, length > 0 ? static_cast<std::size_t>(length) : 0);
-    now = now.substr(0, now.find('\n'));
+    const std::string now = nameOfThread(thread);
     if (now.empty() || now == known)
         return;
     known = now;
@@ -257,11 +227,11 @@ void Recorder::look(bool writeAll)
         if (!stream.chunk.rows.empty() && isDue(stream.oldestNs))
             writeEvents(stream);
     }
-    if (!m_calls.empty() && isDue(m_callsSinceNs))
-        writeCalls();
+    if (m_calls.size() > 0 && isDue(m_calls.sinceNs()))
+        m_calls.write(m_numbers, m_writer);
     if (writesWork)
         writeWork();
-    writeDeepStep();
+    writeDeepSteps();
     writeQueued();
     if (writeAll || m_writer.chunks() != chunks)
         m_sink->check();
@@ -290,7 +260,12 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         return;
     }
     if (record.action == EventRecord::kCall) {
-        takeCall(static_cast<std::int32_t>(device), event, record);
+        const std::string_view text
+            = record.userMetadata != 0 ? textAt(m_texts, record.userMetadata) : std::string_view();
+        m_calls.add(static_cast<std::int32_t>(device), event, record, text, timeOf(stream, record.counter),
+            m_numbers);
+        if (m_calls.size() >= wire::kEventsAChunk)
+            m_calls.write(m_numbers, m_writer);
         return;
     }
     if (record.action == EventRecord::kLost) {
@@ -308,7 +283,8 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
     const auto row = static_cast<std::uint32_t>(chunk.rows.size());
     const auto addText = [&](wire::SparseKind kind, std::uint32_t text) {
         if (text != 0)
-            chunk.sparse[static_cast<std::size_t>(kind)].push_back({ row, textNumber(text) });
+            chunk.sparse[static_cast<std::size_t>(kind)].push_back(
+                { row, m_numbers.string(textAt(m_texts, text)) });
     };
     addText(wire::SparseKind::CompileContext, record.compileContext);
     addText(wire::SparseKind::UserMetadata, record.userMetadata);
@@ -323,14 +299,14 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         chunk.sparse[static_cast<std::size_t>(wire::SparseKind::Extras)].push_back(
             { row, m_numbers.string(json + "\"}") });
     }
-    const StackAndModule stack = stackOf(record);
+    const EventNumbers::StackAndModule stack = m_eventNumbers.stackOf(record);
     const bool allocates = record.action == static_cast<std::uint8_t>(wire::EventAction::Alloc);
     chunk.rows.push_back({ static_cast<wire::EventAction>(record.action), record.address, record.bytes,
         timeOf(stream, record.counter), stack.stack, m_numbers.stream(record.stream),
         record.hasPool ? m_numbers.pool(
             { static_cast<std::int64_t>(record.poolOwner), record.poolId, wire::PoolKind::Unknown })
                        : wire::kNone,
-        allocates ? moduleNumber(stack.module) : wire::kNone, threadOf(record),
+        allocates ? m_eventNumbers.moduleOf(stack.module) : wire::kNone, threadOf(record),
         static_cast<wire::EventPhase>(record.phase) });
     stream.follower.add(chunk.rows.back());
     if (chunk.rows.size() >= wire::kEventsAChunk)
@@ -353,29 +329,6 @@ std::uint32_t Recorder::threadOf(const EventRecord& record)
     return thread;
 }
 
-void Recorder::takeCall(std::int32_t device, std::uint64_t event, const EventRecord& record)
-{
-    const std::string value = valueOf(
-        record, record.userMetadata != 0 ? textAt(m_texts, record.userMetadata) : std::string_view());
-    if (m_calls.empty())
-        m_callsSinceNs = nowNs();
-    m_calls.push_back({ device, event, static_cast<wire::AllocatorCallKind>(record.stackKind),
-        value.empty() ? wire::kNone : m_numbers.string(value),
-        timeOf(m_streams[static_cast<std::size_t>(device)], record.counter) });
-    if (m_calls.size() >= wire::kEventsAChunk)
-        writeCalls();
-}
-
-void Recorder::writeCalls()
-{
-    if (m_calls.empty())
-        return;
-    m_numbers.write(m_writer);
-    m_writer.chunk(
-        wire::ChunkType::AllocatorCalls, [&](wire::Bytes& out) { wire::encodeAllocatorCalls(m_calls, out); });
-    m_calls.clear();
-}
-
 /// Two lines of the clock meet to within nanoseconds: that must not turn the order of two events.
 std::int64_t Recorder::timeOf(Stream& stream, std::uint64_t counter)
 {
@@ -387,56 +340,172 @@ std::int64_t Recorder::timeOf(Stream& stream, std::uint64_t counter)
     return ns;
 }
 
-std::uint32_t Recorder::textNumber(std::uint32_t text)
+void Recorder::writeEvents(Stream& stream)
 {
-    return m_numbers.string(textAt(m_texts, text));
+    m_numbers.write(m_writer);
+    writeLost();
+    m_calls.write(m_numbers, m_writer); // who is killed has those of the events that are written
+    m_writer.chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
+    stream.chunk.firstEvent += stream.chunk.rows.size();
+    stream.chunk.rows.clear();
+    for (auto& sparse : stream.chunk.sparse)
+        sparse.clear();
 }
 
-std::uint32_t Recorder::moduleNumber(std::uint64_t module)
+/// Behind the events that it names.
+void Recorder::writeDeepSteps()
 {
-    if (module == 0 || !m_options.modules)
-        return wire::kNone;
-    if (const std::uint64_t now = m_options.modules->generation(); now != m_modulesSeen) {
-        m_modulesSeen = now;
-        m_moduleNumbers.clear();
-    }
-    const auto [known, isNew] = m_moduleNumbers.try_emplace(module, wire::kNone);
-    if (isNew)
-        if (const auto path = m_options.modules->path(module))
-            known->second = m_numbers.string(*path);
-    return known->second;
+    DeepLog* const log = m_deepLog.load();
+    auto step = log ? log->take() : std::nullopt;
+    if (!step)
+        return;
+    for (Stream& stream : m_streams)
+        if (!stream.chunk.rows.empty())
+            writeEvents(stream);
+    writeDeepStep(std::move(*step), m_numbers, m_writer);
+    CallLog* const calls = m_callLog.load();
+    if (auto list = calls ? calls->take() : std::nullopt)
+        writeCallList(std::move(*list), m_numbers, m_writer);
 }
 
-Recorder::StackAndModule Recorder::stackOf(const EventRecord& record)
+void Recorder::writeLost()
 {
-    if (record.stack == 0)
-        return {};
-    const std::uint64_t key = std::uint64_t{ record.stackKind } << 32 | record.stack;
-    const auto known = m_stackNumbers.find(key);
-    if (known != m_stackNumbers.end())
-        return known->second;
-    std::span<const std::uint64_t> words = m_stacks[record.stack];
-    StackAndModule found;
-    if (Stacks::isModule(words.back())) {
-        found.module = words.back() & ~Stacks::kModule;
-        words = words.first(words.size() - 1);
-    }
-    std::vector<std::uint32_t> frames;
-    if (record.stackKind == static_cast<std::uint8_t>(StackKind::Native)) {
-        words = words.subspan(m_symbols.ownFrames(words));
-        for (const std::uint64_t address : words)
-            frames.push_back(m_symbols.frame(address));
-    } else {
-        for (const std::uint64_t word : words) {
-            const PythonPlace place = m_stacks.python().describe(word);
-            frames.push_back(m_numbers.frame(
-                { m_numbers.string(place.file), m_numbers.string(place.function), place.line, wire::kNone }));
+    if (!m_lostRows.empty())
+        m_writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(m_lostRows, out); });
+    m_lostRows.clear();
+}
+
+void Recorder::writeState(const TakenState& state)
+{
+    for (std::size_t device = 0; device < m_devices.size(); ++device) {
+        const auto cut = m_cuts.find({ state.number, device });
+        if (cut == m_cuts.end())
+            continue;
+        const wire::State out = stateOf(state, static_cast<std::int32_t>(device), cut->second, m_numbers);
+        wire::Follower& follower = m_streams[device].follower;
+        if (state.purpose == StatePurpose::Base) {
+            follower.begin(out);
+            m_totals.onBase(out);
+            m_driver.onBase(device,
+                std::transform_reduce(out.segments.begin(), out.segments.end(), std::int64_t{ 0 },
+                    std::plus<>(), [](const wire::SegmentRow& segment) { return segment.bytes; }));
         }
+        if (state.purpose == StatePurpose::End)
+            m_streams[device].digest = follower.finish(out);
+        // A device that was never used is none.
+        if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
+            continue;
+        m_streams[device].hasState = true;
+        m_numbers.write(m_writer);
+        m_writer.chunk(
+            state.purpose == StatePurpose::Base ? wire::ChunkType::BaseState : wire::ChunkType::EndState,
+            [&](wire::Bytes& bytes) { wire::encodeState(out, bytes); });
     }
-    if (!frames.empty())
-        found.stack = m_numbers.stack(frames);
-    m_stackNumbers.emplace(key, found);
-    return found;
+}
+
+/// What a summary says, so that it can be had without the events: for all devices or for none.
+void Recorder::writeDigests()
+{
+    const auto isUsed = [](const Stream& stream) { return stream.hasState; };
+    if (!std::ranges::all_of(
+            m_streams, [&](const Stream& stream) { return !isUsed(stream) || stream.digest.has_value(); }))
+        return;
+    for (Stream& stream : m_streams) {
+        if (!isUsed(stream))
+            continue;
+        stream.digest->chunks = m_writer.chunks();
+        stream.digest->chain = m_writer.chain();
+        m_writer.chunk(
+            wire::ChunkType::Digest, [&](wire::Bytes& out) { wire::encodeDigest(*stream.digest, out); });
+    }
+}
+
+void Recorder::writeSettings(const TakenState& state)
+{
+    if (state.settings == m_settings || state.settings.empty())
+        return;
+    m_settings = state.settings;
+    m_writer.chunk(
+        wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(m_settings, out); });
+}
+
+void Recorder::writeDriver()
+{
+    const std::vector<wire::DriverRow> rows = m_driver.take();
+    m_totals.onDriver(rows);
+    if (!rows.empty())
+        m_writer.chunk(
+            wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
+}
+
+bool Recorder::isWorkDue(bool writeAll) const
+{
+    if (!m_work)
+        return false;
+    const std::int64_t now = nowNs();
+    const std::int64_t patience
+        = m_sink->isWatched() ? std::min(m_options.watchedWorkFlushNs, m_options.flushNs) : m_options.flushNs;
+    return writeAll || now - m_workNs >= patience || now < m_workNs;
+}
+
+void Recorder::writeWork()
+{
+    m_work->write(m_clock, m_writer);
+    m_workNs = nowNs();
+}
+
+void Recorder::tellTotals()
+{
+    constexpr std::int64_t kEveryNs = 100'000'000;
+    const std::int64_t now = nowNs();
+    if (now - m_totalsNs < kEveryNs && now >= m_totalsNs)
+        return;
+    m_totalsNs = now;
+    m_sink->tell(m_totals.at(now, m_options.totalsOf == 0));
+}
+
+void Recorder::writeQueued()
+{
+    std::vector<TakenState> states;
+    std::vector<wire::KeyValue> info;
+    std::vector<Queued> annotations;
+    std::vector<ListedTensor> listed;
+    {
+        const std::lock_guard lock(m_mutex);
+        states.swap(m_states);
+        info.swap(m_info);
+        annotations.swap(m_annotations);
+        listed.swap(m_listed);
+    }
+    if (!info.empty())
+        m_writer.chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(info, out); });
+    if (!annotations.empty()) {
+        std::vector<wire::AnnotationRow> rows;
+        for (const Queued& queued : annotations)
+            rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs, queued.thread });
+        m_numbers.write(m_writer);
+        m_writer.chunk(
+            wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
+    }
+    writeRoles(listed, m_numbers, m_writer);
+    if (states.empty())
+        return;
+    // The marks of a state are in the rings before the state is handed over: now they are taken too, and
+    // with them all events before them.
+    for (std::size_t i = 0; i < m_devices.size(); ++i)
+        take(i, m_devices[i]->ring.waiting());
+    for (Stream& stream : m_streams) {
+        if (!stream.chunk.rows.empty())
+            writeEvents(stream);
+    }
+    writeLost();
+    m_calls.write(m_numbers, m_writer);
+    for (const TakenState& state : states) {
+        writeSettings(state);
+        if (state.host)
+            writeHost(*state.host, m_writer);
+        writeState(state);
+    }
 }
 
 void Recorder::complain()

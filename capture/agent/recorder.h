@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/allocator_call_rows.h"
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/driver_track.h"
+#include "capture/agent/event_numbers.h"
 #include "capture/agent/live/live_totals.h"
 #include "capture/agent/numbers.h"
 #include "capture/agent/program/call_log.h"
 #include "capture/agent/program/deep_log.h"
-#include "capture/agent/program/tensor_table.h"
 #include "capture/agent/program/work_rows.h"
-#include "capture/agent/stacks/module_table.h"
 #include "capture/agent/stacks/stacks.h"
-#include "capture/agent/stacks/symbols.h"
+#include "capture/agent/taken_state.h"
 #include "capture/agent/thread_table.h"
-#include "capture/hook/torch_hook.h"
-#include "model/wire/allocator_calls_codec.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/follower.h"
 #include "model/wire/state.h"
@@ -30,28 +28,6 @@
 #include <vector>
 
 namespace strata::agent {
-
-/// Where a state of the allocator stands in a recording.
-enum class StatePurpose : std::uint8_t { Base, OutOfMemory, End };
-
-/// The allocator of all devices, as a hook told it. Where it lies among the events is said by the records
-/// kCut of the same number.
-struct TakenState {
-    std::uint32_t number = 0;
-    StatePurpose purpose = StatePurpose::Base;
-    std::vector<hook::Segment> segments;
-    std::vector<std::uint32_t> blockCounts; ///< of each segment
-    std::vector<hook::Block> blocks; ///< by segment
-    std::vector<wire::KeyValue> settings;
-    std::optional<hook::HostMemory> host;
-};
-
-/// Where a tensor is after some events of its device.
-struct ListedTensor {
-    const Tensor* tensor = nullptr; ///< for good
-    std::uint64_t address = 0;
-    std::uint64_t event = 0; ///< how many of the device came before
-};
 
 /// Takes events out of the rings and writes them to a sink, on a thread of its own, at least every half
 /// second. Everything that may be called from the program's threads is marked; it never waits for the
@@ -127,39 +103,26 @@ private:
     void takeRecord(std::size_t device, const EventRecord& record);
     void writeEvents(Stream& stream);
     void writeLost();
-    void takeCall(std::int32_t device, std::uint64_t event, const EventRecord& record);
-    void writeCalls();
     void writeState(const TakenState& state);
     void writeSettings(const TakenState& state);
-    void writeHost(const hook::HostMemory& host);
     void writeDriver();
     void tellTotals();
     void writeQueued();
-    void writeRoles(std::span<const ListedTensor> tensors);
     [[nodiscard]] std::uint32_t threadOf(const EventRecord& record);
     void nameThread(std::uint32_t thread);
-    void writeDeepStep();
-    void writeCallList();
+    void writeDeepSteps();
     void writeDigests();
     void complain();
     [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
-    struct StackAndModule {
-        std::uint32_t stack = wire::kNone;
-        std::uint64_t module = 0; ///< its address
-    };
-    [[nodiscard]] StackAndModule stackOf(const EventRecord& record);
-    [[nodiscard]] std::uint32_t moduleNumber(std::uint64_t module);
-    [[nodiscard]] std::uint32_t textNumber(std::uint32_t text);
 
     std::unique_ptr<wire::ChunkSink> m_sink;
     wire::ChunkWriter m_writer{ *m_sink };
     Devices& m_devices;
-    Stacks& m_stacks;
     const SequenceTable& m_texts;
     Options m_options;
     CounterClock m_clock;
     Numbers m_numbers;
-    Symbols m_symbols{ m_numbers };
+    EventNumbers m_eventNumbers;
     std::vector<Stream> m_streams;
     std::unique_ptr<WorkRows> m_work; // once m_workWanted was seen
     std::int64_t m_workNs = 0; // when it was written last
@@ -167,12 +130,8 @@ private:
     LiveTotals m_totals;
     std::int64_t m_totalsNs = 0; // when they were told
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
-    std::unordered_map<std::uint64_t, StackAndModule> m_stackNumbers;
-    std::unordered_map<std::uint64_t, std::uint32_t> m_moduleNumbers; // of their paths, as they are now
-    std::uint64_t m_modulesSeen = 0;
     std::vector<wire::LostRow> m_lostRows;
-    std::vector<wire::AllocatorCallRow> m_calls; // not written yet, and when the first of them came
-    std::int64_t m_callsSinceNs = 0;
+    AllocatorCallRows m_calls;
     std::vector<bool> m_threadsMet; // by number of ThreadTable
     std::vector<wire::KeyValue> m_settings;
     std::uint64_t m_lostInAll = 0;

@@ -2,7 +2,9 @@
 #include "capture/agent/thread_table.h"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <pthread.h>
+#include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +14,19 @@ std::uint32_t threadNumber() noexcept
 {
     thread_local const auto number = static_cast<std::uint32_t>(syscall(SYS_gettid));
     return number;
+}
+
+std::string nameOfThread(std::uint32_t thread)
+{
+    char name[32]{};
+    const std::string path = "/proc/self/task/" + std::to_string(thread) + "/comm";
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return {};
+    const ssize_t length = read(file, name, sizeof name);
+    close(file);
+    const std::string_view now(name, length > 0 ? static_cast<std::size_t>(length) : 0);
+    return std::string(now.substr(0, now.find('\n')));
 }
 
 std::uint16_t ThreadTable::mine() noexcept

@@ -4,11 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 namespace strata::agent {
 
 /// Of the calling thread, as the operating system counts. A call of the system is made once a thread.
 [[nodiscard]] std::uint32_t threadNumber() noexcept;
+
+/// Of a thread of this process, as the system has it; empty: it has ended.
+[[nodiscard]] std::string nameOfThread(std::uint32_t thread);
 
 /// Small numbers for the threads of this process, so that one fits an event. A thread has its number for
 /// good; the 8,192nd and later ones are 0, not known. Any thread; no lock, no allocation.

@@ -77,8 +77,8 @@ void strata_capture_deep_module(
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->deepStep().addModule(static_cast<DeepKind>(kind), agent::modulesOfProcess().path(module).value_or(""),
-                type ? type : "", { tensors, count });
+            agent->deepStep().addModule(static_cast<DeepKind>(kind),
+                agent::modulesOfProcess().path(module).value_or(""), type ? type : "", { tensors, count });
     });
 }
 
@@ -87,7 +87,7 @@ void strata_capture_deep_call(
 {
     guarded([&] {
         if (agent::Agent* const agent = agent::agentOfProcess())
-            agent->deepStep().addCall(static_cast<wire::CallKind>(kind), name ? name : "", detail ? detail : "",
-                { tensors, count });
+            agent->deepStep().addCall(static_cast<wire::CallKind>(kind), name ? name : "",
+                detail ? detail : "", { tensors, count });
     });
 }

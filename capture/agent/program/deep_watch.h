@@ -15,8 +15,8 @@
 
 namespace strata::agent {
 
-/// Sees a step in which every operator is told: what the hook tells of it goes to two logs, with what Python's
-/// side knows. Hooks call the one that began last, so it outlives them.
+/// Sees a step in which every operator is told: what the hook tells of it goes to two logs, with what
+/// Python's side knows. Hooks call the one that began last, so it outlives them.
 class DeepWatch {
 public:
     /// Both outlive this.

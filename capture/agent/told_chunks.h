@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/agent/numbers.h"
+#include "capture/agent/program/call_log.h"
+#include "capture/agent/program/deep_log.h"
+#include "capture/agent/taken_state.h"
+#include "model/wire/chunk_writer.h"
+#include "model/wire/state.h"
+
+#include <cstdint>
+#include <span>
+
+namespace strata::agent {
+
+// What the program and its allocator told at once, in chunks of a session. Strings get their numbers first.
+
+/// What a state has of a device, behind so many of its events.
+[[nodiscard]] wire::State stateOf(
+    const TakenState& state, std::int32_t device, std::uint64_t events, Numbers& numbers);
+void writeHost(const hook::HostMemory& host, wire::ChunkWriter& writer);
+void writeDeepStep(DeepLog::Step step, Numbers& numbers, wire::ChunkWriter& writer);
+/// Of the deep step that was written last.
+void writeCallList(CallLog::List list, Numbers& numbers, wire::ChunkWriter& writer);
+void writeRoles(std::span<const ListedTensor> tensors, Numbers& numbers, wire::ChunkWriter& writer);
+
+} // namespace strata::agent
