@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/agreement/agreement_test.h"
 
+#include "views/style/texts.h"
+
 #include <QApplication>
 
 #include <algorithm>
@@ -39,11 +41,23 @@ void AgreementTest::settle()
     ASSERT_TRUE(eventually([&] { return driver().settled(); }));
 }
 
-Ran AgreementTest::runAsCopied(const QString& commandLine)
+auto AgreementTest::ask(const QString& line) -> const Answer&
 {
-    EXPECT_TRUE(commandLine.startsWith(QStringLiteral("strata "))) << qPrintable(commandLine);
-    return runProgram(
-        "/bin/sh", { "-c", "'" STRATA_PROGRAM "' " + commandLine.mid(7).toStdString() + " --json" });
+    const auto [answer, isNew] = m_answers.try_emplace(line);
+    if (isNew) {
+        EXPECT_TRUE(line.startsWith(QStringLiteral("strata "))) << qPrintable(line);
+        const Ran ran = runProgram(
+            "/bin/sh", { "-c", "'" STRATA_PROGRAM "' " + line.mid(7).toStdString() + " --json" });
+        answer->second = { ran.code, ran.err, ran.out.empty() ? std::vector<nlohmann::json>() : ran.rows() };
+    }
+    return answer->second;
+}
+
+auto AgreementTest::ask(const char* command, const QString& options) -> const Answer&
+{
+    return ask(
+        QStringLiteral("strata %1 %2 %3")
+            .arg(QLatin1String(command), views::text::shellQuoted(QString::fromStdString(m_path)), options));
 }
 
 std::vector<model::EventIndex> AgreementTest::instants()

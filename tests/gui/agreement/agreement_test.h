@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,8 +34,18 @@ protected:
     [[nodiscard]] const std::string& path() const { return m_path; } ///< of the copy that is shown
     void open(const QString& path); ///< the window shows it, and commands are of it
 
-    /// What "Copy as command line" of a page gives, run by a shell with --json.
-    [[nodiscard]] static Ran runAsCopied(const QString& commandLine);
+    /// What a command of the command line printed as JSON.
+    struct Answer {
+        int code = 0;
+        std::string said; ///< of an error
+        std::vector<nlohmann::json> lines;
+        [[nodiscard]] const nlohmann::json& head() const { return lines.front(); }
+    };
+    /// A command line as "Copy as Command Line" gives it, with --json; each is run once by a shell.
+    const Answer& ask(const QString& line);
+    const Answer& ask(const char* command, const QString& options); ///< of the file that is shown
+    [[nodiscard]] QString ofDevice() { return QStringLiteral("--device %1").arg(driver().state().device()); }
+
     /// Instants worth a look: the state before the trace, both ends, the middle, the peak, an out-of-memory.
     [[nodiscard]] std::vector<model::EventIndex> instants();
     void select(model::EventIndex event);
@@ -48,6 +58,7 @@ private:
     views::ContentList m_contents = gui::windowContents();
     views::MainWindow m_window;
     std::optional<WindowDriver> m_driver;
+    std::map<QString, Answer> m_answers;
 };
 
 } // namespace strata::test

@@ -241,9 +241,10 @@ inline QString differenceOf(
             const qint64 number = said.toLongLong(&isWhole, said.startsWith(QLatin1String("0x")) ? 16 : 10);
             const auto key = objects[i]->find(names[column].toStdString());
             const bool isKey = key != objects[i]->end();
-            const bool differs = isWhole ? (isKey && key->is_number_integer() ? key->get<qint64>() != number
-                                                                              : !numbers.contains(number))
-                                         : isKey && key->is_string() && key->get<std::string>() != said.toStdString();
+            const bool differs = isWhole
+                ? (isKey && key->is_number_integer() ? key->get<qint64>() != number
+                                                     : !numbers.contains(number))
+                : isKey && key->is_string() && key->get<std::string>() != said.toStdString();
             if (differs || (isKey && key->is_null() && !said.isEmpty()))
                 return QStringLiteral("row %1: %2 is %3").arg(i).arg(names[column], said);
         }
@@ -261,7 +262,8 @@ inline bool isSaid(QString cell, const Json& value)
         return true;
     const std::int64_t number = std::abs(value.get<std::int64_t>());
     const QString figure = cell.section(QLatin1Char(' '), 0, 0);
-    return std::ranges::any_of(QStringList{ text::count(number), text::bytes(number), text::exactBytes(number) },
+    return std::ranges::any_of(
+        QStringList{ text::count(number), text::bytes(number), text::exactBytes(number) },
         [&](const QString& said) {
             return cell == said || figure == said || figure == said.section(QLatin1Char(' '), 0, 0);
         });

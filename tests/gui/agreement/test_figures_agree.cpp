@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page shows is what the command line prints, whatever page, figure and situation. Nothing here knows a
-// page: labels, cells and CSV are read as texts, and `strata COMMAND --json` as keys with values.
+// What a page shows is what the command line prints, whatever page, figure and situation. Nothing here knows
+// a page: labels, cells and CSV are read as texts, and `strata COMMAND --json` as keys with values.
 //   - What "Copy as Command Line" gives of a page runs, and is of the instant, the range, the filter and the
 //     device that are chosen.
-//   - Each figure of a text is one that this command prints, or others in that situation, written as the window
+//   - Each figure of a text is one that this command prints, or others in that situation, written as the
+//   window
 //     writes figures.
 //   - The figure beside a label has a key with the words of the label.
-//   - Rows of CSV are the objects of a printed list, one by one, and cells say no figures but those of their row.
+//   - Rows of CSV are the objects of a printed list, one by one, and cells say no figures but those of their
+//   row.
 #include "tests/gui/agreement/agreement_test.h"
 #include "tests/gui/agreement/printed.h"
 #include "tests/gui/training/training_run.h"
@@ -62,39 +64,15 @@ constexpr const char* kDerived[] = { "flame" };
 struct Heading {
     const char *heading, *key;
 };
-constexpr Heading kHeadings[] = { { "Requested", "requested_bytes" }, { "Requested", "bytes" },
-    { "Rounded", "rounded_bytes" }, { "Blocks", "blocks" }, { "Born", "alloc_event" },
-    { "Free requested", "free_requested_event" }, { "Freed", "free_completed_event" }, { "Size", "total_size" },
-    { "Size", "bytes" }, { "Event", "event" }, { "In use", "allocated_size" },
-    { "Reserved peak", "reserved_bytes_peak" }, { "Saved", "saved_bytes" }, { "Peak", "requested_bytes_peak" },
-    { "Free in it", "free_bytes" } };
+constexpr Heading kHeadings[]
+    = { { "Requested", "requested_bytes" }, { "Requested", "bytes" }, { "Rounded", "rounded_bytes" },
+          { "Blocks", "blocks" }, { "Born", "alloc_event" }, { "Free requested", "free_requested_event" },
+          { "Freed", "free_completed_event" }, { "Size", "total_size" }, { "Size", "bytes" },
+          { "Event", "event" }, { "In use", "allocated_size" }, { "Reserved peak", "reserved_bytes_peak" },
+          { "Saved", "saved_bytes" }, { "Peak", "requested_bytes_peak" }, { "Free in it", "free_bytes" } };
 
 class FiguresAgree : public test::AgreementTest {
 public:
-    struct Answer {
-        int code = 0;
-        std::string said;
-        std::vector<Json> lines;
-        [[nodiscard]] const Json& head() const { return lines.front(); }
-    };
-
-    /// A command line with --json; run once.
-    const Answer& ask(const QString& line)
-    {
-        const auto [answer, isNew] = m_answers.try_emplace(line);
-        if (isNew) {
-            const test::Ran ran = runAsCopied(line);
-            answer->second = { ran.code, ran.err, ran.out.empty() ? std::vector<Json>() : ran.rows() };
-        }
-        return answer->second;
-    }
-    const Answer& ask(const char* command, const QString& options)
-    {
-        return ask(QStringLiteral("strata %1 %2 %3")
-                       .arg(QLatin1String(command), text::shellQuoted(QString::fromStdString(path())), options));
-    }
-    [[nodiscard]] QString ofDevice() { return QStringLiteral("--device %1").arg(driver().state().device()); }
-
     /// What is printed of what is chosen now.
     void printHere()
     {
@@ -115,8 +93,8 @@ public:
             { m_at, chosen ? chosen->first : m_at, chosen ? chosen->last : m_at })
             if (each >= 0)
                 for (Printed* to : { &*m_moments, &here })
-                    to->add(
-                        ask("events", QStringLiteral("%1 --from %2 --to %2").arg(ofDevice()).arg(each)).lines);
+                    to->add(ask("events", QStringLiteral("%1 --from %2 --to %2").arg(ofDevice()).arg(each))
+                                .lines);
         m_here = here;
         for (const char* command : { "state", "ledger", "fragmentation", "at" })
             here.add(ask(command, QStringLiteral("%1 %2").arg(m_at).arg(ofDevice())).lines);
@@ -215,7 +193,10 @@ public:
         return text;
     }
 
-    void complain(const Page& page, const QString& what) { m_wrong << page.id() + QStringLiteral(": ") + what; }
+    void complain(const Page& page, const QString& what)
+    {
+        m_wrong << page.id() + QStringLiteral(": ") + what;
+    }
 
     /// What is copied of a page is of what is chosen.
     void isOfWhatIsChosen(const Page& page, const QString& line, const Answer& answer)
@@ -224,7 +205,8 @@ public:
             const std::string refused = answer.lines.empty() ? answer.said : answer.head().dump();
             const QStringList texts = test::shownTexts(page);
             if (answer.code > 2 || std::ranges::none_of(texts, [&](const QString& text) {
-                    return text.size() > 20 && refused.find(text.toStdString().substr(1, 18)) != std::string::npos;
+                    return text.size() > 20
+                        && refused.find(text.toStdString().substr(1, 18)) != std::string::npos;
                 }))
                 complain(page, line + QStringLiteral(": ") + QString::fromStdString(answer.said));
             return;
@@ -235,8 +217,7 @@ public:
             complain(page, QStringLiteral("of another device: ") + line);
         if (chosen && head.contains("event") && head["event"] != m_at)
             complain(page, QStringLiteral("not at %1: ").arg(m_at) + line);
-        if (chosen && head.contains("from")
-            && (head["from"] != chosen->first || head["to"] != chosen->last))
+        if (chosen && head.contains("from") && (head["from"] != chosen->first || head["to"] != chosen->last))
             complain(page, QStringLiteral("of another range: ") + line);
         if (chosen && !chosen->isInstant() && head.contains("kind") && !head.contains("from"))
             complain(page, QStringLiteral("of no range: ") + line);
@@ -246,8 +227,8 @@ public:
     }
 
     /// Rows of CSV are a printed list; cells say the figures of their row.
-    void agreesInRows(Page& page, const QByteArray& csv, const QAbstractItemView* view, const Printed& printed,
-        const std::vector<const Answer*>& answers)
+    void agreesInRows(Page& page, const QByteArray& csv, const QAbstractItemView* view,
+        const Printed& printed, const std::vector<const Answer*>& answers)
     {
         const QStringList lines = QString::fromUtf8(csv).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
         const QStringList names = fieldsOf(lines.value(0));
@@ -324,7 +305,8 @@ public:
             QBuffer csv;
             csv.open(QIODevice::ReadWrite);
             const auto* plain = qobject_cast<PlainTableView*>(view);
-            if (view && (plain ? plain->source() && plain->writeCsv(csv) : page.hasCsv() && page.writeCsv(csv)))
+            if (view
+                && (plain ? plain->source() && plain->writeCsv(csv) : page.hasCsv() && page.writeCsv(csv)))
                 tables.emplace_back(view, csv.data());
         }
         const bool isOfInstant
@@ -424,7 +406,8 @@ public:
             }
     }
 
-    void agreesOnEveryPage(const std::string& situation, void (FiguresAgree::*how)(Page&) = &FiguresAgree::agrees)
+    void agreesOnEveryPage(
+        const std::string& situation, void (FiguresAgree::*how)(Page&) = &FiguresAgree::agrees)
     {
         SCOPED_TRACE(situation);
         settle();
@@ -440,7 +423,6 @@ public:
     QStringList m_wrong;
 
 private:
-    std::map<QString, Answer> m_answers;
     std::map<const QAbstractItemView*, std::vector<const Json*>> m_lists; // what tables are
     std::optional<Printed> m_moments, m_here, m_anywhere; // printed of the events that are chosen, of what is
                                                           // chosen, and of the whole
@@ -482,7 +464,8 @@ TEST_P(FiguresAgree, UnderFilters)
     filters[0].maxBytes = 1 << 20;
     filters[0].text = "e";
     const auto largest = [&](const char* by) {
-        const Json& told = ask("at", QStringLiteral("%1 --by %2 ").arg(peak).arg(QLatin1String(by)) + ofDevice()).head();
+        const Json& told
+            = ask("at", QStringLiteral("%1 --by %2 ").arg(peak).arg(QLatin1String(by)) + ofDevice()).head();
         return told["groups"].empty() ? std::string("none") : told["groups"][0]["key"].get<std::string>();
     };
     filters[1].category = largest("category");
@@ -528,14 +511,19 @@ TEST_P(FiguresAgree, WhatIf)
     auto& page = driver().shown<WhatIfPage>("whatif");
     page.card<WhatIfBatchCard>().recorded().setValue(8);
     const std::int64_t half = trace().totals().reservedBytesPeak / 2 + 1;
-    const auto change = [](const char* text) { return std::vector<model::Change>{ *model::Change::parse(text) }; };
+    const auto change
+        = [](const char* text) { return std::vector<model::Change>{ *model::Change::parse(text) }; };
     printHere();
-    for (const model::Scenario& asked : { model::Scenario{ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} },
-             model::Scenario{ .changes = {}, .settings = {}, .capacityBytes = half },
-             model::Scenario{ .changes = change("batch=x0.5"), .settings = {}, .capacityBytes = {} },
-             model::Scenario{ .changes = change("batch=11"), .settings = "max_split_size_mb:64", .capacityBytes = std::int64_t{ 12 } << 30 } }) {
+    for (const model::Scenario& asked :
+        { model::Scenario{ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} },
+            model::Scenario{ .changes = {}, .settings = {}, .capacityBytes = half },
+            model::Scenario{ .changes = change("batch=x0.5"), .settings = {}, .capacityBytes = {} },
+            model::Scenario{ .changes = change("batch=11"),
+                             .settings = "max_split_size_mb:64",
+                             .capacityBytes = std::int64_t{ 12 } << 30 } }) {
         page.setScenario(asked);
-        for (const auto below : { WhatIfPage::Peaks, WhatIfPage::Cards, WhatIfPage::Blocks, WhatIfPage::Alternatives }) {
+        for (const auto below :
+            { WhatIfPage::Peaks, WhatIfPage::Cards, WhatIfPage::Blocks, WhatIfPage::Alternatives }) {
             page.setBelow(below);
             agrees(page);
         }
@@ -549,8 +537,8 @@ TEST_P(FiguresAgree, WhatIf)
     EXPECT_EQ(m_wrong.mid(0, 12).join(QLatin1Char('\n')).toStdString(), "") << m_wrong.size();
 }
 
-/// Ours, one that leaks, one of which nobody knows where, and one whose segments pile up; of others, too, where
-/// they lie beside the repository.
+/// Ours, one that leaks, one of which nobody knows where, and one whose segments pile up; of others, too,
+/// where they lie beside the repository.
 std::vector<std::string> recordings()
 {
     static const QTemporaryDir folder;
@@ -565,7 +553,8 @@ std::vector<std::string> recordings()
     add("reserves.strata", test::trainingRun(30, 0, true));
     constexpr std::uintmax_t kMostBytes = 2'000'000;
     if (std::error_code error; std::getenv("STRATA_ALL_RECORDINGS"))
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(STRATA_SHARED "/realdata", error))
+        for (const auto& entry :
+            std::filesystem::recursive_directory_iterator(STRATA_SHARED "/realdata", error))
             if (const auto kind = entry.path().extension();
                 (kind == ".pickle" || kind == ".gz") && entry.file_size() <= kMostBytes)
                 files.push_back(entry.path());
