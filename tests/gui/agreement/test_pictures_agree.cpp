@@ -41,8 +41,9 @@ TEST_P(PicturesAgree, InFlameGraphs)
                 roots.emplace(tree.total(node), tree.blocks(node));
             for (const Json& group : told["groups"])
                 want.emplace(group["bytes"].get<std::int64_t>(), group["blocks"].get<std::int64_t>());
-            if (by == model::Grouping::Line) // modules lie between the others and their blocks
+            if (by == model::Grouping::Line) { // modules lie between others and their blocks
                 EXPECT_EQ(roots, want);
+            }
             EXPECT_EQ(tree.total(0), told["requested_bytes"].get<std::int64_t>());
             EXPECT_EQ(tree.blocks(0), told["blocks"].get<std::int64_t>());
         }
@@ -80,7 +81,7 @@ TEST_P(PicturesAgree, InTheAddressMapAndOverTime)
         SCOPED_TRACE(event);
         select(event);
         const auto& page = driver().shown<AllocatorPage>("allocator");
-        const model::AddressMap& map = page.map().picture()->map;
+        const auto& map = page.map().picture()->map;
         std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, std::string>>> shown,
             want; // of segments
         for (const model::MapSegment& segment : map.segments)
