@@ -47,7 +47,7 @@ void LanesView::wheelEvent(QWheelEvent* event)
 {
     const QPoint delta = event->angleDelta();
     const double notches = (delta.y() != 0 ? delta.y() : delta.x()) / 120.0;
-    if (event->position().x() < plot().left()) {
+    if (event->position().x() < geometry().plot().left()) {
         QAbstractScrollArea::wheelEvent(event);
         return;
     }
@@ -57,8 +57,8 @@ void LanesView::wheelEvent(QWheelEvent* event)
         const double by = -notches * kKeyStep * m_view.width();
         move({ m_view.begin + by, m_view.end + by });
     } else {
-        move(zoomSpan(m_view, nsAt(static_cast<int>(event->position().x())), std::pow(kWheelZoom, notches),
-            limits(), 1));
+        move(zoomSpan(m_view, geometry().nsAt(static_cast<int>(event->position().x())),
+            std::pow(kWheelZoom, notches), limits(), 1));
     }
 }
 
@@ -66,8 +66,8 @@ void LanesView::mousePressEvent(QMouseEvent* event)
 {
     const QPoint at = event->pos();
     m_tip->hide();
-    if (at.x() < plot().left()) {
-        m_heldTrack = event->button() == Qt::LeftButton ? trackAt(at.y()) : std::nullopt;
+    if (at.x() < geometry().plot().left()) {
+        m_heldTrack = event->button() == Qt::LeftButton ? geometry().trackAt(at.y()) : std::nullopt;
         m_pressed = m_heldTrack ? std::optional(at) : std::nullopt;
         m_drag = Drag::None;
         return;
@@ -88,7 +88,7 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
     if (m_heldTrack)
         return dragTrack(at);
     if (m_drag == Drag::Pan) {
-        const double by = (m_draggedX - at.x()) * nsPerPoint();
+        const double by = (m_draggedX - at.x()) * geometry().nsPerPoint();
         m_draggedX = at.x();
         move({ m_view.begin + by, m_view.end + by });
         return;
@@ -97,8 +97,8 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
         return;
     m_drag = Drag::Measure;
     const Span within = limits();
-    const double from = std::clamp(nsAt(m_pressed->x()), within.begin, within.end);
-    const double to = std::clamp(nsAt(at.x()), within.begin, within.end);
+    const double from = std::clamp(geometry().nsAt(m_pressed->x()), within.begin, within.end);
+    const double to = std::clamp(geometry().nsAt(at.x()), within.begin, within.end);
     measure(Span{ std::min(from, to), std::max(from, to) });
     Q_EMIT hovered(text::duration(static_cast<std::int64_t>(std::abs(to - from))));
 }
@@ -143,8 +143,9 @@ void LanesView::hover(const QPoint& at)
         return;
     }
     m_tip->hide();
-    if (const model::WorkMemory* const memory = this->memory(); memory && memoryPlot().contains(at)) {
-        const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
+    if (const model::WorkMemory* const memory = geometry().memory();
+        memory && geometry().memoryPlot().contains(at)) {
+        const auto ns = static_cast<std::int64_t>(geometry().nsAt(at.x()));
         if (const auto range = memory->range(ns, ns + 1); range.known) {
             QStringList lines{ (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
                                    .arg(text::bytes(range.allocatedMax)) };
@@ -154,8 +155,8 @@ void LanesView::hover(const QPoint& at)
             return;
         }
     }
-    Q_EMIT hovered(plot().contains(at)
-            ? tr("%1 s").arg(text::seconds(static_cast<std::int64_t>(nsAt(at.x()))))
+    Q_EMIT hovered(geometry().plot().contains(at)
+            ? tr("%1 s").arg(text::seconds(static_cast<std::int64_t>(geometry().nsAt(at.x()))))
             : QString());
 }
 
