@@ -4,6 +4,7 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/timeline/lane_walk.h"
 #include "views/widgets/timeline/lane_words.h"
 #include "views/widgets/timeline/lanes_look.h"
 #include "views/widgets/timeline/mark_words.h"
@@ -346,14 +347,9 @@ void LanesView::walkMarks(int key)
         }
     } else if (key == Qt::Key_Up) {
         const std::int64_t ns = geometry().marks().timeOf(*m_mark);
-        for (std::size_t row = m_lanes.rows().size(); row-- > 0;) {
-            const LaneLayout::Row& shown = m_lanes.rows()[row];
-            if (const auto piece
-                = m_data->tracks().pick(m_data->tracks().tracks()[shown.track].rows[shown.row], ns,
-                    m_data->tracks().lengthNs())) {
-                choose(piece);
-                return reveal(*piece);
-            }
+        if (const auto piece = lowestPieceAt(geometry(), ns)) {
+            choose(piece);
+            reveal(*piece);
         }
     }
 }

@@ -4,6 +4,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/hover_tip.h"
 #include "views/widgets/own_keys.h"
+#include "views/widgets/timeline/lane_walk.h"
 #include "views/widgets/timeline/lane_words.h"
 
 #include <QApplication>
@@ -193,49 +194,23 @@ void LanesView::keyPressEvent(QKeyEvent* event)
     QAbstractScrollArea::keyPressEvent(event);
 }
 
-/// Along its row, or to what is above or below it at its middle; below all lanes are the marks.
+/// From piece to piece; below all lanes are the marks.
 void LanesView::walk(int key)
 {
     if (m_mark)
         return walkMarks(key);
     if (!m_data)
         return;
+    const LanesGeometry places = geometry();
     if (m_lanes.rows().empty()) {
         walkToMarks(static_cast<std::int64_t>(m_view.begin));
         return;
     }
-    const auto place = m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
-    const auto shown = place ? m_lanes.rowOf(place->first, place->second) : std::nullopt;
-    std::optional<std::uint32_t> next;
-    const auto rowOf = [&](std::size_t number) -> const model::WorkRow& {
-        const LaneLayout::Row& row = m_lanes.rows()[number];
-        return m_data->tracks().tracks()[row.track].rows[row.row];
-    };
-    if (!shown) { // the first one in view
-        const model::WorkRow& row = rowOf(0);
-        if (const std::size_t at = row.firstFrom(static_cast<std::int64_t>(m_view.begin)); at < row.size())
-            next = row.spans[at];
-    } else if (key == Qt::Key_Left || key == Qt::Key_Right) {
-        const model::WorkRow& row = rowOf(*shown);
-        const auto at
-            = static_cast<std::size_t>(std::ranges::find(row.spans, *m_current) - row.spans.begin());
-        if (key == Qt::Key_Left ? at > 0 : at + 1 < row.size())
-            next = row.spans[key == Qt::Key_Left ? at - 1 : at + 1];
-    } else {
-        const std::int64_t middle
-            = (m_data->tracks().beginOf(*m_current) + m_data->tracks().endOf(*m_current)) / 2;
-        for (std::size_t row = *shown; !next;) {
-            if (key == Qt::Key_Up ? row == 0 : row + 1 == m_lanes.rows().size())
-                break;
-            row += key == Qt::Key_Up ? std::size_t(-1) : 1;
-            next = m_data->tracks().pick(rowOf(row), middle, m_data->tracks().lengthNs());
-        }
-        if (!next && key == Qt::Key_Down && walkToMarks(middle))
-            return;
-    }
-    if (next) {
+    if (const auto next = pieceBeside(places, m_current, key)) {
         choose(next);
         reveal(*next);
+    } else if (key == Qt::Key_Down && m_current && shownRowOf(places, *m_current)) {
+        walkToMarks((m_data->tracks().beginOf(*m_current) + m_data->tracks().endOf(*m_current)) / 2);
     }
 }
 
