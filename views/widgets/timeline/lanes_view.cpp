@@ -54,31 +54,14 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_partner.reset();
     m_mark.reset();
     m_measured.reset();
-    m_folded.clear();
-    m_whole.clear();
     m_history.clear();
     m_found = {};
     m_painter.forgetNames();
-    takeKeys();
-    if (m_data)
-        foldIdleThreads();
+    m_tracks = TrackArrangement(m_data.get(), m_tracks.order());
     m_view = limits();
     layOut();
     Q_EMIT historyChanged();
     Q_EMIT measuredChanged();
-}
-
-/// Threads that launch nothing, of which Python's may be many, show their outermost row at first.
-void LanesView::foldIdleThreads()
-{
-    const auto tracks = m_data->tracks().tracks();
-    const auto isThread
-        = [&](const model::WorkTrack& track) { return !m_data->work().lanes[track.lane].device; };
-    const bool launches
-        = std::ranges::any_of(tracks, [](const model::WorkTrack& track) { return track.launches > 0; });
-    for (std::size_t i = 0; launches && i < tracks.size(); ++i)
-        if (isThread(tracks[i]) && tracks[i].launches == 0)
-            m_folded.insert(i);
 }
 
 void LanesView::grow(std::shared_ptr<const LanesData> data)
@@ -91,19 +74,7 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     m_view = showedAll ? limits() : Span{ m_view.begin + shift, m_view.end + shift };
     if (m_measured)
         m_measured = Span{ m_measured->begin + shift, m_measured->end + shift };
-    const auto carried = [&](const std::set<std::size_t>& tracks) {
-        std::set<std::size_t> now;
-        for (const std::size_t track : tracks) {
-            const model::WorkLane& lane = before->work().lanes[before->tracks().tracks()[track].lane];
-            const auto found = std::ranges::find_if(m_data->tracks().tracks(),
-                [&](const model::WorkTrack& each) { return m_data->work().lanes[each.lane] == lane; });
-            if (found != m_data->tracks().tracks().end())
-                now.insert(static_cast<std::size_t>(found - m_data->tracks().tracks().begin()));
-        }
-        return now;
-    };
-    m_folded = carried(m_folded);
-    m_whole = carried(m_whole);
+    m_tracks.goOn(*before, *m_data);
     // Annotations come behind all other pieces: what was chosen may have another number.
     const auto carriedPiece = [&](std::optional<std::uint32_t> piece) -> std::optional<std::uint32_t> {
         if (!piece)
@@ -120,7 +91,6 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     m_partner = carriedPiece(m_partner);
     m_mark = m_mark ? m_data->marks().find(before->marks()[*m_mark]) : std::nullopt;
     m_found = {};
-    takeKeys();
     layOut();
 }
 
@@ -207,8 +177,7 @@ void LanesView::reveal(std::uint32_t span)
     if (!place)
         return;
     if (!m_lanes.rowOf(place->first, place->second)) {
-        m_folded.erase(place->first);
-        m_whole.insert(place->first);
+        m_tracks.showWhole(place->first);
         layOut();
     }
     const auto begin = static_cast<double>(m_data->tracks().beginOf(span));
@@ -242,13 +211,8 @@ void LanesView::measure(std::optional<Span> range)
 
 void LanesView::setFolded(std::size_t track, bool folded)
 {
-    if (folded == m_folded.contains(track))
-        return;
-    if (folded)
-        m_folded.insert(track);
-    else
-        m_folded.erase(track);
-    layOut();
+    if (m_tracks.setFolded(track, folded))
+        layOut();
 }
 
 void LanesView::turnTrack(std::size_t track)
@@ -256,12 +220,8 @@ void LanesView::turnTrack(std::size_t track)
     const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
     if (shown == m_lanes.tracks().end())
         return;
-    if (shown->left > 0) {
-        m_whole.insert(track);
-        return layOut();
-    }
-    m_whole.erase(track);
-    setFolded(track, !isFolded(track));
+    m_tracks.turn(*shown);
+    layOut();
 }
 
 void LanesView::find(const QString& wanted)
@@ -283,9 +243,7 @@ std::optional<std::uint32_t> LanesView::nextFound(bool forward) const
 
 void LanesView::layOut()
 {
-    m_lanes = m_data ? LaneLayout(
-                  m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()), m_order.arrange(m_keys))
-                     : LaneLayout();
+    m_lanes = m_data ? m_tracks.layOut(*m_data, scaled(kLaneHeight, font())) : LaneLayout();
     verticalScrollBar()->setRange(0, std::max(m_lanes.height() - geometry().plot().height(), 0));
     verticalScrollBar()->setPageStep(std::max(geometry().plot().height(), 1));
     viewport()->update();
@@ -380,21 +338,6 @@ void LanesView::zoomToMarks(std::uint32_t mark)
     move({ (begin + end - width) / 2, (begin + end + width) / 2 });
 }
 
-/// The same whenever the recording is opened.
-void LanesView::takeKeys()
-{
-    m_keys.clear();
-    if (!m_data)
-        return;
-    for (const model::WorkTrack& track : m_data->tracks().tracks()) {
-        const model::WorkLane& lane = m_data->work().lanes[track.lane];
-        std::string& key
-            = m_keys.emplace_back(std::to_string(lane.process) + ":" + std::to_string(lane.thread));
-        if (lane.device)
-            key += ":" + std::to_string(*lane.device) + ":" + std::to_string(lane.stream);
-    }
-}
-
 std::optional<std::size_t> LanesView::currentTrack() const
 {
     const auto place = m_data && m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
@@ -403,16 +346,16 @@ std::optional<std::size_t> LanesView::currentTrack() const
 
 void LanesView::setOrder(const TrackOrder& order)
 {
-    if (order == m_order)
+    if (order == m_tracks.order())
         return;
-    m_order = order;
+    m_tracks.setOrder(order);
     layOut();
 }
 
 /// Of what the user did.
 void LanesView::order(TrackOrder order)
 {
-    if (order == m_order)
+    if (order == m_tracks.order())
         return;
     setOrder(order);
     Q_EMIT orderChanged();
@@ -420,14 +363,14 @@ void LanesView::order(TrackOrder order)
 
 void LanesView::setPinned(std::size_t track, bool pinned)
 {
-    order(m_order.withPinned(m_keys, track, pinned));
+    order(m_tracks.withPinned(track, pinned));
 }
 
 void LanesView::moveTrack(std::size_t track, int by)
 {
     const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
     const std::ptrdiff_t to = shown - m_lanes.tracks().begin() + by;
-    order(m_order.moved(m_keys, track, static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0))));
+    order(m_tracks.moved(track, static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0))));
 }
 
 void LanesView::resetOrder()
@@ -456,7 +399,7 @@ void LanesView::dropTrack()
 {
     const std::size_t track = *std::exchange(m_heldTrack, std::nullopt);
     if (m_drag == Drag::Track)
-        order(m_order.moved(m_keys, track, m_dropPlace));
+        order(m_tracks.moved(track, m_dropPlace));
     else
         turnTrack(track);
     viewport()->unsetCursor();
@@ -468,7 +411,7 @@ std::optional<int> LanesView::dropTop() const
 {
     if (!m_data || m_drag != Drag::Track || !m_heldTrack)
         return std::nullopt;
-    const TrackOrder::Arranged arranged = m_order.moved(m_keys, *m_heldTrack, m_dropPlace).arrange(m_keys);
+    const TrackOrder::Arranged arranged = m_tracks.arranged(m_tracks.moved(*m_heldTrack, m_dropPlace));
     const auto place = std::ranges::find(arranged.lanes, *m_heldTrack) - arranged.lanes.begin();
     // Above the one that would come behind it, or below all.
     int top = m_lanes.height();
@@ -494,7 +437,7 @@ void LanesView::addTrackActions(QMenu& menu, std::size_t track)
         menu.addAction(isFolded(track) ? tr("Unfold") : tr("Fold"), this,
             [this, track] { setFolded(track, !isFolded(track)); });
     menu.addSeparator();
-    menu.addAction(tr("Reset Order"), this, [this] { resetOrder(); })->setEnabled(!m_order.empty());
+    menu.addAction(tr("Reset Order"), this, [this] { resetOrder(); })->setEnabled(!m_tracks.order().empty());
 }
 
 void LanesView::contextMenuEvent(QContextMenuEvent* event)

@@ -5,6 +5,7 @@
 
 #include "views/base/history.h"
 #include "views/widgets/timeline/lanes_painter.h"
+#include "views/widgets/timeline/track_arrangement.h"
 
 #include <memory>
 #include <optional>
@@ -50,10 +51,10 @@ public:
     [[nodiscard]] std::optional<Span> measured() const { return m_measured; }
     void measure(std::optional<Span> range);
     void setFolded(std::size_t track, bool folded);
-    [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+    [[nodiscard]] bool isFolded(std::size_t track) const { return m_tracks.isFolded(track); }
     /// How the tracks stand: pinned ones do not scroll, unless they would leave no room for others.
     void setOrder(const TrackOrder& order); ///< not told as the user's change
-    [[nodiscard]] const TrackOrder& order() const { return m_order; }
+    [[nodiscard]] const TrackOrder& order() const { return m_tracks.order(); }
     [[nodiscard]] bool isPinned(std::size_t track) const { return m_lanes.isPinned(track); }
     void setPinned(std::size_t track, bool pinned);
     void moveTrack(std::size_t track, int by); ///< so many places down, as far as it can
@@ -118,13 +119,11 @@ protected:
 private:
     [[nodiscard]] LanesGeometry geometry() const;
     void layOut();
-    void takeKeys();
     void order(TrackOrder order); // by the user
     void dragTrack(const QPoint& at);
     void dropTrack();
     void addTrackActions(QMenu& menu, std::size_t track);
     [[nodiscard]] std::optional<int> dropTop() const;
-    void foldIdleThreads();
     void move(Span view); ///< and remembers where it was
     void choose(std::optional<std::uint32_t> span);
     void walk(int key);
@@ -138,9 +137,7 @@ private:
 
     std::shared_ptr<const LanesData> m_data;
     LaneLayout m_lanes;
-    TrackOrder m_order;
-    std::vector<std::string> m_keys; // by track: what m_order calls it
-    std::set<std::size_t> m_folded, m_whole;
+    TrackArrangement m_tracks;
     Span m_view;
     History<Span> m_history{ 100 };
     qint64 m_movedMs = 0;
