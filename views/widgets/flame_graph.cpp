@@ -3,10 +3,17 @@
 
 #include "views/style/texts.h"
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/own_keys.h"
 
 #include <QAccessible>
+#include <QApplication>
 #include <QCursor>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
 #include <QScrollBar>
+#include <QWheelEvent>
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +43,8 @@ FlameGraph::FlameGraph(QWidget* parent)
 
 void FlameGraph::measureFont()
 {
-    m_text.emplace(font());
-    m_lowestLevel = std::max(20, static_cast<int>(m_text->metrics().height()) + 5);
+    m_painter.setFont(font());
+    m_lowestLevel = std::max(20, static_cast<int>(m_painter.textHeight()) + 5);
     m_levelHeight = m_lowestLevel;
 }
 
@@ -52,53 +59,35 @@ void FlameGraph::changeEvent(QEvent* event)
 
 void FlameGraph::setColours(const Palette& palette)
 {
-    m_palette = palette;
+    m_painter.setColours(palette);
     m_tip->setColours(palette);
     viewport()->update();
 }
 
 void FlameGraph::setRanks(std::map<Node, int> ranks)
 {
-    m_ranks = std::move(ranks);
+    m_painter.setRanks(std::move(ranks));
     viewport()->update();
 }
 
 void FlameGraph::setMatches(std::vector<bool> nodes)
 {
-    m_matches = std::move(nodes);
+    m_painter.setMatches(std::move(nodes));
     viewport()->update();
 }
 
 void FlameGraph::setTree(std::shared_ptr<const FlameTree> tree)
 {
-    const auto counterpart = [this, &tree](Node node) {
-        return m_tree && tree && tree->total(0) > 0 ? m_tree->counterpart(*tree, node) : 0;
-    };
-    const Node zoomed = counterpart(m_zoomed);
-    const Node current = counterpart(m_current);
+    const Node current = m_tree && tree && tree->total(0) > 0 ? m_tree->counterpart(*tree, m_current) : 0;
     m_animation.stop();
-    m_tree = std::move(tree);
-    m_laidOut.reset();
-    m_history.clear();
+    m_tree = tree;
+    m_painter.setTree(tree);
     leave();
-    m_zoomed = zoomed;
+    m_zoom.setTree(std::move(tree));
     m_current = current;
-    m_piece = m_tree ? pieceOf(zoomed) : Piece{};
     updateScrollBar();
     viewport()->update();
     Q_EMIT zoomChanged();
-}
-
-/// What of the frame that is zoomed into is seen, is seen of the same one in another tree.
-FlameGraph::Place FlameGraph::placeIn(const FlameTree& tree, const Place& place) const
-{
-    const Node node = m_tree->counterpart(tree, place.zoomed);
-    const auto before = static_cast<double>(m_tree->begin(place.zoomed));
-    const auto begin = static_cast<double>(tree.begin(node));
-    const double stretch = static_cast<double>(tree.total(node))
-        / std::max(1.0, static_cast<double>(m_tree->total(place.zoomed)));
-    return { { begin + (place.piece.begin - before) * stretch, begin + (place.piece.end - before) * stretch },
-        node };
 }
 
 void FlameGraph::goOn(std::shared_ptr<const FlameTree> tree)
@@ -107,50 +96,34 @@ void FlameGraph::goOn(std::shared_ptr<const FlameTree> tree)
         return setTree(std::move(tree));
     if (m_animation.state() == QAbstractAnimation::Running) { // to where it was going
         m_animation.stop();
-        m_piece = pieceOf(m_zoomed);
+        m_zoom.arrive();
     }
-    const Place now = placeIn(*tree, { m_piece, m_zoomed });
-    m_history.changeAll([&](Place& place) { place = placeIn(*tree, place); });
     const Node current = m_tree->counterpart(*tree, m_current);
     const std::optional<QPoint> mouse
         = m_hovered ? std::optional(viewport()->mapFromGlobal(QCursor::pos())) : std::nullopt;
-    m_tree = std::move(tree);
-    m_laidOut.reset();
+    m_tree = tree;
+    m_painter.setTree(tree);
+    m_zoom.goOn(std::move(tree));
     m_hovered.reset();
-    m_zoomed = now.zoomed;
     m_current = current;
     updateScrollBar();
-    setPiece(now.piece);
+    viewport()->update();
     if (mouse)
         hover(*mouse);
     Q_EMIT zoomChanged();
 }
 
-FlameGraph::Piece FlameGraph::pieceOf(Node node) const
+void FlameGraph::setPiece(FlamePiece piece)
 {
-    const auto begin = static_cast<double>(m_tree->begin(node));
-    return { begin, begin + std::max(1.0, static_cast<double>(m_tree->total(node))) };
-}
-
-FlameGraph::Piece FlameGraph::clamped(Piece piece) const
-{
-    const Piece all = pieceOf(0);
-    const double length = std::clamp(piece.end - piece.begin, 1.0, all.end - all.begin);
-    const double begin = std::clamp(piece.begin, all.begin, all.end - length);
-    return { begin, begin + length };
-}
-
-void FlameGraph::setPiece(Piece piece)
-{
-    m_piece = clamped(piece);
+    m_zoom.show(piece);
     viewport()->update();
 }
 
 FlameWindow FlameGraph::window() const
 {
     const int scrolled = verticalScrollBar()->value();
-    return { m_piece.begin, m_piece.end, static_cast<double>(viewport()->width()), scrolled / m_levelHeight,
-        (scrolled + viewport()->height()) / m_levelHeight };
+    return { m_zoom.piece().begin, m_zoom.piece().end, static_cast<double>(viewport()->width()),
+        scrolled / m_levelHeight, (scrolled + viewport()->height()) / m_levelHeight };
 }
 
 void FlameGraph::updateScrollBar()
@@ -179,23 +152,16 @@ void FlameGraph::scrollContentsBy(int, int)
 
 void FlameGraph::zoomTo(Node node)
 {
-    if (!m_tree || (node == m_zoomed && m_piece == pieceOf(node)))
+    if (!m_tree || !m_zoom.leaveFor(node))
         return;
-    m_history.leave({ m_piece, m_zoomed });
-    m_zoomed = node;
-    moveTo(node, m_animated);
-}
-
-void FlameGraph::moveTo(Node node, bool animated)
-{
     m_animation.stop();
     disconnect(&m_animation, nullptr, this, nullptr);
-    const Piece to = pieceOf(node);
+    const FlamePiece to = m_zoom.pieceOf(node);
     leave();
-    if (!animated || !isVisible()) {
+    if (!m_animated || !isVisible()) {
         setPiece(to);
     } else {
-        const Piece from = m_piece;
+        const FlamePiece from = m_zoom.piece();
         connect(&m_animation, &QVariantAnimation::valueChanged, this, [this, from, to](const QVariant& v) {
             const double t = v.toDouble();
             setPiece({ std::lerp(from.begin, to.begin, t), std::lerp(from.end, to.end, t) });
@@ -214,21 +180,21 @@ void FlameGraph::zoomOut()
 
 void FlameGraph::goBack()
 {
-    if (canGoBack())
-        restore(m_history.back({ m_piece, m_zoomed }));
+    if (!canGoBack())
+        return;
+    m_animation.stop();
+    m_zoom.goBack();
+    viewport()->update();
+    Q_EMIT zoomChanged();
 }
 
 void FlameGraph::goForward()
 {
-    if (canGoForward())
-        restore(m_history.forward({ m_piece, m_zoomed }));
-}
-
-void FlameGraph::restore(const Place& place)
-{
-    m_zoomed = place.zoomed;
+    if (!canGoForward())
+        return;
     m_animation.stop();
-    setPiece(place.piece);
+    m_zoom.goForward();
+    viewport()->update();
     Q_EMIT zoomChanged();
 }
 
@@ -303,9 +269,9 @@ void FlameGraph::hover(const QPoint& at)
         QString figures = tr("%1, %2 of all")
                               .arg(m_tree->costText(m_tree->total(node)),
                                   text::share(m_tree->total(node), m_tree->total(0)));
-        if (m_zoomed != 0 && m_tree->isAncestor(m_zoomed, node))
-            figures
-                += tr(", %1 of what is shown").arg(text::share(m_tree->total(node), m_tree->total(m_zoomed)));
+        if (m_zoom.zoomed() != 0 && m_tree->isAncestor(m_zoom.zoomed(), node))
+            figures += tr(", %1 of what is shown")
+                           .arg(text::share(m_tree->total(node), m_tree->total(m_zoom.zoomed())));
         if (!m_tree->countsBlocks())
             figures
                 += QStringLiteral(", ") + text::counted(m_tree->blocks(node), tr("1 block"), tr("%1 blocks"));
@@ -327,6 +293,204 @@ void FlameGraph::leave()
     m_hovered.reset();
     viewport()->update();
     Q_EMIT hovered({});
+}
+
+QSize FlameGraph::fullSize() const
+{
+    constexpr int kHighest = 20'000;
+    const int levels = std::min(m_tree ? m_tree->maxDepth() + 1 : 1, kHighest / m_levelHeight);
+    return { viewport()->width(), levels * m_levelHeight };
+}
+
+void FlameGraph::paintVectors(QPainter& painter) const
+{
+    FlameWindow all = window();
+    all.firstDepth = 0;
+    all.lastDepth = fullSize().height() / m_levelHeight - 1;
+    m_painter.paint(painter, all, m_levelHeight, 0, QRect(QPoint(0, 0), fullSize()), nullptr);
+}
+
+void FlameGraph::paintEvent(QPaintEvent* event)
+{
+    QPainter painter(viewport());
+    const FlameMarks marks{ m_current, m_hovered, hasFocus() };
+    m_painter.paint(painter, window(), m_levelHeight, verticalScrollBar()->value(), event->rect(), &marks);
+}
+
+void FlameGraph::mousePressEvent(QMouseEvent* event)
+{
+    if (!m_tree || (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton))
+        return;
+    m_dragFrom = event->pos();
+    m_dragPiece = m_zoom.piece();
+    m_dragScroll = verticalScrollBar()->value();
+}
+
+void FlameGraph::mouseMoveEvent(QMouseEvent* event)
+{
+    if (!m_dragFrom) {
+        hover(event->pos());
+        return;
+    }
+    const QPoint moved = event->pos() - *m_dragFrom;
+    if (moved.manhattanLength() < QApplication::startDragDistance())
+        return;
+    leave();
+    const double cost = moved.x() * m_dragPiece.length() / viewport()->width();
+    verticalScrollBar()->setValue(m_dragScroll - moved.y());
+    setPiece({ m_dragPiece.begin - cost, m_dragPiece.end - cost });
+}
+
+void FlameGraph::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (!m_dragFrom)
+        return;
+    const QPoint moved = event->pos() - *m_dragFrom;
+    m_dragFrom.reset();
+    if (event->button() != Qt::LeftButton || m_space
+        || moved.manhattanLength() >= QApplication::startDragDistance())
+        return;
+    if (const std::optional<FlameBox> box = boxAt(event->pos())) {
+        // A run of narrow frames opens at its parent: that is as wide as they can get together.
+        const Node target = box->merged > 0 ? m_tree->parent(box->node) : box->node;
+        choose(target);
+        zoomTo(target);
+    }
+}
+
+void FlameGraph::wheelEvent(QWheelEvent* event)
+{
+    if (!m_tree)
+        return;
+    const QPoint turned = event->angleDelta();
+    const double steps = (turned.y() != 0 ? turned.y() : turned.x()) / 120.0;
+    const FlamePiece seen = m_zoom.piece();
+    const double length = seen.length();
+    m_animation.stop();
+    if (event->modifiers() & Qt::ControlModifier) {
+        verticalScrollBar()->setValue(
+            verticalScrollBar()->value() - static_cast<int>(std::lround(steps * 3 * m_levelHeight)));
+    } else if ((event->modifiers() & Qt::ShiftModifier) || turned.y() == 0) {
+        const double cost = steps * length / 10;
+        setPiece({ seen.begin - cost, seen.end - cost });
+    } else {
+        const double x = std::clamp(event->position().x() / viewport()->width(), 0.0, 1.0);
+        const double centre = seen.begin + x * length;
+        const double zoomed = length * std::pow(0.8, steps);
+        setPiece({ centre - x * zoomed, centre + (1 - x) * zoomed });
+    }
+    hover(event->position().toPoint());
+    event->accept();
+}
+
+FlameGraph::Node FlameGraph::neighbour(Node node, int key) const
+{
+    switch (key) {
+    case Qt::Key_Up:
+        return m_tree->parent(node);
+    case Qt::Key_Down: {
+        const std::span<const Node> children = m_tree->children(node);
+        return children.empty() ? node : children.front();
+    }
+    case Qt::Key_Left:
+    case Qt::Key_Right: {
+        if (node == 0)
+            return node;
+        const std::span<const Node> siblings = m_tree->children(m_tree->parent(node));
+        const std::size_t rank = m_tree->rank(node);
+        if (key == Qt::Key_Left)
+            return rank > 0 ? siblings[rank - 1] : node;
+        return rank + 1 < siblings.size() ? siblings[rank + 1] : node;
+    }
+    default:
+        return node;
+    }
+}
+
+void FlameGraph::keyPressEvent(QKeyEvent* event)
+{
+    if (!m_tree) {
+        QAbstractScrollArea::keyPressEvent(event);
+        return;
+    }
+    switch (event->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_Left:
+    case Qt::Key_Right: {
+        const Node next = neighbour(m_current, event->key());
+        if (next == m_current)
+            return;
+        choose(next);
+        // A frame outside the window or too narrow to be seen is brought into it.
+        const FlamePiece piece = m_zoom.pieceOf(next), seen = m_zoom.piece();
+        if (piece.begin >= seen.end || piece.end <= seen.begin)
+            zoomTo(m_tree->parent(next));
+        return;
+    }
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        zoomTo(m_current);
+        return;
+    case Qt::Key_Backspace:
+        goBack();
+        return;
+    case Qt::Key_PageUp:
+        verticalScrollBar()->triggerAction(QScrollBar::SliderPageStepSub);
+        return;
+    case Qt::Key_PageDown:
+        verticalScrollBar()->triggerAction(QScrollBar::SliderPageStepAdd);
+        return;
+    case Qt::Key_Space:
+        m_space = true;
+        return;
+    default:
+        QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+void FlameGraph::keyReleaseEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Space && !event->isAutoRepeat())
+        m_space = false;
+    QAbstractScrollArea::keyReleaseEvent(event);
+}
+
+void FlameGraph::focusInEvent(QFocusEvent* event)
+{
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+bool FlameGraph::event(QEvent* event)
+{
+    // The arrows walk between frames here, whatever they do in the window.
+    if (takesOwnKey(event,
+            { Qt::Key_Up, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Space, Qt::Key_Backspace }))
+        return true;
+    return QAbstractScrollArea::event(event);
+}
+
+void FlameGraph::contextMenuEvent(QContextMenuEvent* event)
+{
+    if (!m_tree)
+        return;
+    Node node = m_current;
+    if (event->reason() == QContextMenuEvent::Mouse) {
+        const std::optional<FlameBox> box = boxAt(viewport()->mapFrom(this, event->pos()));
+        if (!box || box->merged > 0)
+            return;
+        node = box->node;
+    }
+    leave();
+    Q_EMIT menuRequested(node, event->globalPos());
+}
+
+bool FlameGraph::viewportEvent(QEvent* event)
+{
+    if (event->type() == QEvent::Leave)
+        leave();
+    return QAbstractScrollArea::viewportEvent(event);
 }
 
 } // namespace strata::views

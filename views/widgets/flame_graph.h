@@ -4,15 +4,8 @@
 #include <QAbstractScrollArea>
 #include <QVariantAnimation>
 
-#include "views/base/history.h"
-#include "views/style/palette.h"
-#include "views/widgets/flame_layout.h"
-#include "views/widgets/quick_text.h"
-
-#include <map>
-#include <memory>
-#include <optional>
-#include <vector>
+#include "views/widgets/flame_painter.h"
+#include "views/widgets/flame_zoom.h"
 
 namespace strata::views {
 
@@ -43,13 +36,13 @@ public:
     void setMatches(std::vector<bool> nodes); ///< by node; empty: no search
     void setAnimated(bool animated) { m_animated = animated; }
 
-    [[nodiscard]] Node zoomed() const { return m_zoomed; } ///< the frame that fills the width; 0: all
+    [[nodiscard]] Node zoomed() const { return m_zoom.zoomed(); } ///< the frame that fills the width; 0: all
     [[nodiscard]] Node current() const { return m_current; } ///< of the keyboard and the tree beside it
     void setCurrent(Node node, bool scrollThere = true); ///< not told as the user's choice
     void zoomTo(Node node);
     void zoomOut(); ///< to all
-    [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
-    [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
+    [[nodiscard]] bool canGoBack() const { return m_zoom.canGoBack(); }
+    [[nodiscard]] bool canGoForward() const { return m_zoom.canGoForward(); }
     void goBack();
     void goForward();
 
@@ -85,57 +78,28 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    struct Piece {
-        double begin = 0;
-        double end = 1;
-        friend bool operator==(const Piece&, const Piece&) = default;
-    };
-    struct Place {
-        Piece piece;
-        Node zoomed = 0;
-    };
-
     void measureFont();
     void updateScrollBar(); // and the height of levels
-    void setPiece(Piece piece);
-    void moveTo(Node node, bool animated);
-    void restore(const Place& place);
-    [[nodiscard]] Piece pieceOf(Node node) const;
-    [[nodiscard]] Piece clamped(Piece piece) const;
+    void setPiece(FlamePiece piece);
     void choose(Node node);
-    [[nodiscard]] Place placeIn(const FlameTree& tree, const Place& place) const;
     void showLevel(Node node);
     void hover(const QPoint& at);
     void leave();
     [[nodiscard]] Node neighbour(Node node, int key) const;
-    [[nodiscard]] bool isUnknown(Node node) const;
-    [[nodiscard]] QColor colourOf(Node node) const;
-    void paintBox(QPainter& painter, const FlameBox& box, const QRectF& rect, bool vector) const;
-    void paintLabel(QPainter& painter, Node node, const QRectF& rect, const QColor& fill, bool dimmed) const;
     void announce();
-    void paintWindow(
-        QPainter& painter, const FlameWindow& window, int scrolled, const QRect& area, bool vector) const;
 
     std::shared_ptr<const FlameTree> m_tree;
-    Palette m_palette = Palette::light();
-    std::vector<bool> m_matches;
-    std::map<Node, int> m_ranks;
-    Piece m_piece; // of the axis of cost that fills the width
-    Node m_zoomed = 0;
+    mutable FlamePainter m_painter; // keeps boxes that it drew
+    FlameZoom m_zoom;
     Node m_current = 0;
     std::optional<FlameBox> m_hovered;
-    History<Place> m_history{ 200 };
-
-    mutable std::optional<QuickText> m_text;
-    mutable std::vector<FlameBox> m_boxes; // of m_laidOut
-    mutable std::optional<FlameWindow> m_laidOut;
     int m_lowestLevel = 20;
     int m_levelHeight = 20;
     QVariantAnimation m_animation;
     bool m_animated = true;
 
     std::optional<QPoint> m_dragFrom;
-    Piece m_dragPiece;
+    FlamePiece m_dragPiece;
     int m_dragScroll = 0;
     bool m_space = false;
     HoverTip* m_tip;

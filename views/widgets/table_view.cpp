@@ -2,20 +2,19 @@
 #include "views/widgets/table_view.h"
 
 #include "views/widgets/table_accessible.h"
+#include "views/widgets/table_cell.h"
 #include "views/widgets/table_header.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
 #include <QScrollBar>
 
 #include <algorithm>
 #include <limits>
 
 namespace strata::views {
-
-namespace {
-constexpr int kColumnPadding = 8;
-}
 
 TableView::TableView(QWidget* parent)
     : QAbstractItemView(parent)
@@ -110,7 +109,7 @@ void TableView::sizeColumns()
             + (column.unit.isEmpty() ? 0 : m_text->width(column.unit) + m_text->width(u" "));
         constexpr int kArrow = 12;
         m_header->resizeSection(i,
-            2 * kColumnPadding
+            2 * kCellPadding
                 + std::max(static_cast<int>(cell) + 1, title.horizontalAdvance(column.title) + kArrow));
     }
     m_flexibleByHand = false;
@@ -128,7 +127,7 @@ void TableView::fitFlexibleColumn()
         return;
     const int index = static_cast<int>(found - columns.begin());
     const int others = m_header->length() - m_header->sectionSize(index);
-    const int least = 2 * kColumnPadding + static_cast<int>(m_text->width(found->sample)) + 1;
+    const int least = 2 * kCellPadding + static_cast<int>(m_text->width(found->sample)) + 1;
     const QSignalBlocker quiet(m_header);
     m_header->resizeSection(index, std::max(least, viewport()->width() - others));
 }
@@ -363,6 +362,47 @@ std::vector<char> TableView::selectedAmong(int first, int count) const
             selected[static_cast<std::size_t>(row - first)] = 1;
     }
     return selected;
+}
+
+void TableView::paintEvent(QPaintEvent* event)
+{
+    QPainter painter(viewport());
+    painter.fillRect(event->rect(), m_palette[Palette::Role::Surface]);
+    if (!m_table || !m_table->source())
+        return;
+
+    const int first = rowAt(event->rect().top());
+    const int last = std::min(rowAt(event->rect().bottom()), m_table->rowCount() - 1);
+    const std::vector<char> selected = selectedAmong(first, last - first + 1);
+    const std::vector<TableColumn>& columns = m_table->source()->columns();
+    const int width = std::min(viewport()->width(), m_header->length() - m_header->offset());
+
+    for (int row = first; row <= last; ++row) {
+        const QRect line(0, (row - firstVisibleRow()) * m_rowHeight, width, m_rowHeight);
+        if (selected[static_cast<std::size_t>(row - first)])
+            painter.fillRect(line, m_palette[Palette::Role::Selection]);
+        else if (row == m_hoverRow)
+            painter.fillRect(line, m_palette[Palette::Role::Hover]);
+        for (int visual = 0; visual < m_header->count(); ++visual) {
+            const int column = m_header->logicalIndex(visual);
+            const QRect rect(m_header->sectionViewportPosition(column), line.top(),
+                m_header->sectionSize(column), m_rowHeight);
+            if (rect.right() < event->rect().left() || rect.left() > event->rect().right())
+                continue;
+            paintCell(painter, rect, columns[static_cast<std::size_t>(column)], m_table->cell(row, column),
+                *m_text, m_palette);
+        }
+    }
+
+    const QModelIndex current = currentIndex();
+    if (current.isValid() && current.row() >= first && current.row() <= last) {
+        const QRect line(0, (current.row() - firstVisibleRow()) * m_rowHeight, width, m_rowHeight);
+        painter.fillRect(QRect(0, line.top(), 3, line.height()), m_palette[Palette::Role::Accent]);
+        if (hasFocus()) {
+            painter.setPen(m_palette[Palette::Role::Accent]);
+            painter.drawRect(visualRect(current).adjusted(0, 0, -1, -1));
+        }
+    }
 }
 
 void TableView::scrollContentsBy(int dx, int)

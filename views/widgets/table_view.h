@@ -77,8 +77,6 @@ private:
     void measureFonts();
     void sizeColumns();
     void fitFlexibleColumn();
-    void paintCell(
-        QPainter& painter, const QRect& rect, const TableColumn& column, const TableCell& cell) const;
     [[nodiscard]] int rowAt(int y) const; // may lie beyond the last row
     [[nodiscard]] std::vector<char> selectedAmong(int first, int count) const;
     void setHoverRow(int row);

@@ -5,20 +5,27 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/own_keys.h"
 
 #include <QAccessible>
+#include <QApplication>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
 #include <QScrollBar>
+#include <QWheelEvent>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace strata::views {
 
 namespace {
 
-constexpr std::int64_t kLeastLine = std::int64_t{ 16 } << 10; // bytes: blocks are 512 and more
 constexpr double kLeastZoom = 1.0 / 1024;
-constexpr std::int64_t kTallest = 1 << 28; // pixels of the content
+constexpr double kWheelStep = 1.25;
+constexpr double kKeyStep = 2;
 
 } // namespace
 
@@ -39,9 +46,8 @@ void AddressMap::measure()
 {
     m_text.emplace(sized(font(), kAxisPx));
     const double scale = scaleOf(font());
-    m_lineHeight = qRound(20 * scale);
-    m_headingHeight = qRound(36 * scale);
-    m_labelWidth = static_cast<int>(m_text->width(u"0x888888888888  1,023 MiB")) + 2 * kGrid;
+    m_sizes = { qRound(20 * scale), qRound(36 * scale),
+        static_cast<int>(m_text->width(u"0x888888888888  1,023 MiB")) + 2 * kGrid };
     layOut();
 }
 
@@ -97,106 +103,35 @@ void AddressMap::setNormalised(bool on)
     viewport()->update();
 }
 
-std::int64_t AddressMap::lineBytes(std::uint32_t section) const
-{
-    const auto whole = static_cast<double>(m_picture->sections[section].lineBytes);
-    return std::max<std::int64_t>(kLeastLine, static_cast<std::int64_t>(whole / m_zoom));
-}
-
-std::int64_t AddressMap::bytesOfLine(std::uint32_t row) const
-{
-    return m_normalised ? std::max<std::int64_t>(m_picture->rows[row].spanBytes, 1)
-                        : lineBytes(m_picture->rows[row].section);
-}
-
 void AddressMap::layOut()
 {
-    m_firstLine.clear();
-    m_sectionTop.clear();
-    if (!m_picture)
-        return;
-    std::int64_t top = 0;
-    m_firstLine.reserve(m_picture->rows.size());
-    for (const MapSection& section : m_picture->sections) {
-        m_sectionTop.push_back(static_cast<int>(std::min<std::int64_t>(top, kTallest)));
-        std::int64_t lines = 0;
-        for (std::uint32_t r = section.firstRow; r < section.firstRow + section.rowCount; ++r) {
-            m_firstLine.push_back(lines);
-            lines += (m_picture->rows[r].spanBytes + bytesOfLine(r) - 1) / bytesOfLine(r);
-        }
-        top += m_headingHeight + lines * m_lineHeight;
-    }
-    m_sectionTop.push_back(static_cast<int>(std::min<std::int64_t>(top, kTallest)));
-}
-
-int AddressMap::contentHeight() const
-{
-    return m_sectionTop.empty() ? 0 : m_sectionTop.back() + kGrid;
-}
-
-int AddressMap::lineTop(std::uint32_t row, std::int64_t line) const
-{
-    return static_cast<int>(m_sectionTop[m_picture->rows[row].section] + m_headingHeight
-        + (m_firstLine[row] + line) * m_lineHeight);
-}
-
-AddressMap::Line AddressMap::lineOf(std::uint32_t row, std::int64_t line) const
-{
-    const int room = std::max(1, viewport()->width() - m_labelWidth - kGrid);
-    const std::int64_t whole = bytesOfLine(row);
-    Line made;
-    made.row = row;
-    made.begin = line * whole;
-    made.end = std::min(made.begin + whole, m_picture->rows[row].spanBytes);
-    made.perByte = room / static_cast<double>(whole);
-    const int width = qRound(static_cast<double>(made.end - made.begin) * made.perByte);
-    made.bar = { m_labelWidth, lineTop(row, line) + 2, std::clamp(width, 1, room), m_lineHeight - 4 };
-    return made;
-}
-
-std::optional<AddressMap::Line> AddressMap::lineAtContent(int y) const
-{
-    if (!m_picture || m_picture->rows.empty() || y < 0 || y >= m_sectionTop.back())
-        return std::nullopt;
-    const auto behind = std::ranges::upper_bound(m_sectionTop, y);
-    const MapSection& section
-        = m_picture->sections[static_cast<std::size_t>(behind - m_sectionTop.begin() - 1)];
-    const int inside = y - *std::prev(behind) - m_headingHeight;
-    if (inside < 0 || section.rowCount == 0)
-        return std::nullopt;
-    const std::int64_t line = inside / m_lineHeight;
-    const auto first = m_firstLine.begin() + section.firstRow;
-    const auto next = std::upper_bound(first, first + section.rowCount, line);
-    const auto row = static_cast<std::uint32_t>(std::prev(next) - m_firstLine.begin());
-    return lineOf(row, line - m_firstLine[row]);
+    m_lines = MapLines(m_picture, m_sizes, m_zoom, m_normalised);
 }
 
 std::optional<std::uint32_t> AddressMap::heldSection() const
 {
     const int top = verticalScrollBar()->value();
-    if (!m_picture || m_picture->rows.empty() || top >= m_sectionTop.back())
-        return std::nullopt;
-    const auto section
-        = static_cast<std::uint32_t>(std::ranges::upper_bound(m_sectionTop, top) - m_sectionTop.begin() - 1);
-    return m_sectionTop[section] < top ? std::optional(section) : std::nullopt;
+    const auto section = m_lines.sectionAt(top);
+    return section && m_lines.sectionTop(*section) < top ? section : std::nullopt;
 }
 
 int AddressMap::heldTop(std::uint32_t section) const
 {
-    return std::min(0, m_sectionTop[section + 1] - m_headingHeight - verticalScrollBar()->value());
+    return std::min(0, m_lines.sectionEnd(section) - m_sizes.heading - verticalScrollBar()->value());
 }
 
 QRect AddressMap::lineRect(std::uint32_t row, std::uint64_t address) const
 {
     const auto offset = static_cast<std::int64_t>(address - m_picture->rows[row].address);
-    return lineOf(row, offset / bytesOfLine(row)).bar.translated(0, -verticalScrollBar()->value());
+    return m_lines.lineOf(row, offset / bytesOfLine(row), viewport()->width())
+        .bar.translated(0, -verticalScrollBar()->value());
 }
 
 void AddressMap::updateScrollBar()
 {
-    verticalScrollBar()->setRange(0, std::max(0, contentHeight() - viewport()->height()));
+    verticalScrollBar()->setRange(0, std::max(0, m_lines.height() - viewport()->height()));
     verticalScrollBar()->setPageStep(viewport()->height());
-    verticalScrollBar()->setSingleStep(m_lineHeight);
+    verticalScrollBar()->setSingleStep(m_sizes.line);
 }
 
 void AddressMap::resizeEvent(QResizeEvent* event)
@@ -216,25 +151,23 @@ void AddressMap::zoomAt(int contentY, double factor)
     if (!m_picture || m_normalised || m_picture->rows.empty())
         return;
     // What lies at that height stays there.
-    const auto line = lineAtContent(std::min(contentY, contentHeight() - kGrid - 1));
+    const auto line = m_lines.lineAt(std::min(contentY, m_lines.height() - kGrid - 1), viewport()->width());
     const int inView = contentY - verticalScrollBar()->value();
     const double most
         = static_cast<double>(std::ranges::max(m_picture->sections, {}, &MapSection::lineBytes).lineBytes)
-        / static_cast<double>(kLeastLine);
+        / static_cast<double>(MapLines::kLeastLine);
     const double zoom = std::clamp(m_zoom * factor, kLeastZoom, std::max(most, 1.0));
     if (zoom == m_zoom)
         return;
-    const double before = std::exchange(m_zoom, zoom);
-    layOut();
-    if (contentHeight() >= kTallest && zoom > before) { // no screen scrolls that far
-        m_zoom = before;
-        layOut();
-        return;
-    }
+    MapLines lines(m_picture, m_sizes, zoom, m_normalised);
+    if (lines.height() >= MapLines::kTallest && zoom > m_zoom)
+        return; // no screen scrolls that far
+    m_zoom = zoom;
+    m_lines = std::move(lines);
     updateScrollBar();
     if (line) {
-        const int top = lineTop(line->row, line->begin / bytesOfLine(line->row));
-        verticalScrollBar()->setValue(top - inView + m_lineHeight / 2);
+        const int top = m_lines.lineTop(line->row, line->begin / bytesOfLine(line->row));
+        verticalScrollBar()->setValue(top - inView + m_sizes.line / 2);
     }
     leave();
     viewport()->update();
@@ -252,7 +185,7 @@ void AddressMap::showAll()
 
 void AddressMap::zoomBy(double factor)
 {
-    zoomAt(verticalScrollBar()->value() + m_headingHeight, factor);
+    zoomAt(verticalScrollBar()->value() + m_sizes.heading, factor);
 }
 
 void AddressMap::reveal(std::uint32_t row, std::optional<std::uint32_t> block, bool centred)
@@ -260,22 +193,22 @@ void AddressMap::reveal(std::uint32_t row, std::optional<std::uint32_t> block, b
     const std::uint64_t address
         = block ? m_picture->map.blocks[*block].address : m_picture->rows[row].address;
     const auto offset = static_cast<std::int64_t>(address - m_picture->rows[row].address);
-    const int top = lineTop(row, offset / bytesOfLine(row));
+    const int top = m_lines.lineTop(row, offset / bytesOfLine(row));
     QScrollBar* bar = verticalScrollBar();
-    const int above = m_headingHeight; // which is held over lines
+    const int above = m_sizes.heading; // which is held over lines
     if (centred)
-        bar->setValue(top + m_lineHeight / 2 - viewport()->height() / 2);
+        bar->setValue(top + m_sizes.line / 2 - viewport()->height() / 2);
     else if (top - above < bar->value())
         bar->setValue(top - above);
-    else if (top + 2 * m_lineHeight > bar->value() + viewport()->height())
-        bar->setValue(top + 2 * m_lineHeight - viewport()->height());
+    else if (top + 2 * m_sizes.line > bar->value() + viewport()->height())
+        bar->setValue(top + 2 * m_sizes.line - viewport()->height());
 }
 
 std::optional<MapHit> AddressMap::hitAt(const QPoint& at) const
 {
-    if (const auto held = heldSection(); held && at.y() < heldTop(*held) + m_headingHeight)
+    if (const auto held = heldSection(); held && at.y() < heldTop(*held) + m_sizes.heading)
         return std::nullopt;
-    const auto line = lineAtContent(at.y() + verticalScrollBar()->value());
+    const auto line = m_lines.lineAt(at.y() + verticalScrollBar()->value(), viewport()->width());
     if (!line)
         return std::nullopt;
     MapHit hit{ line->row, std::nullopt };
@@ -365,7 +298,170 @@ void AddressMap::announce()
 QSize AddressMap::fullSize() const
 {
     constexpr int kHighest = 20'000;
-    return { viewport()->width(), std::clamp(contentHeight(), 1, kHighest) };
+    return { viewport()->width(), std::clamp(m_lines.height(), 1, kHighest) };
+}
+
+MapScene AddressMap::scene() const
+{
+    return { m_picture.get(), m_lines, m_styles, m_palette, *m_text, font(), viewport()->width(),
+        devicePixelRatioF(), m_chosen, m_hovered, hasFocus() };
+}
+
+void AddressMap::paintVectors(QPainter& painter) const
+{
+    MapScene scene = this->scene();
+    scene.hovered.reset();
+    paintMap(painter, scene, QRect(QPoint(0, 0), fullSize()), 0, true);
+}
+
+void AddressMap::paintEvent(QPaintEvent*)
+{
+    QPainter painter(viewport());
+    const MapScene scene = this->scene();
+    paintMap(painter, scene, viewport()->rect(), verticalScrollBar()->value(), false);
+    if (const auto held = heldSection()) {
+        const QRect heading(0, heldTop(*held), viewport()->width(), m_sizes.heading);
+        painter.fillRect(heading, m_palette[Palette::Role::Surface]);
+        paintMapHeading(painter, scene, *held, heading.top());
+        painter.fillRect(
+            heading.left(), heading.bottom(), heading.width(), 1, m_palette[Palette::Role::Line]);
+    }
+}
+
+void AddressMap::hover(const QPoint& at)
+{
+    const auto hit = hitAt(at);
+    if (!hit)
+        return leave();
+    if (m_hovered != hit) {
+        m_hovered = hit;
+        viewport()->update();
+    }
+    const QStringList lines = describe(*hit);
+    m_tip->showAt(at, lines);
+    Q_EMIT hovered(lines.join(QStringLiteral(", ")));
+}
+
+void AddressMap::leave()
+{
+    m_tip->hide();
+    if (!std::exchange(m_hovered, std::nullopt))
+        return;
+    viewport()->update();
+    Q_EMIT hovered({});
+}
+
+void AddressMap::mousePressEvent(QMouseEvent* event)
+{
+    if (!m_picture || (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton))
+        return;
+    m_dragFrom = event->pos();
+    m_dragScroll = verticalScrollBar()->value();
+}
+
+void AddressMap::mouseMoveEvent(QMouseEvent* event)
+{
+    if (!m_dragFrom)
+        return hover(event->pos());
+    const QPoint moved = event->pos() - *m_dragFrom;
+    if (moved.manhattanLength() < QApplication::startDragDistance())
+        return;
+    verticalScrollBar()->setValue(m_dragScroll - moved.y());
+}
+
+void AddressMap::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (!m_dragFrom)
+        return;
+    const QPoint moved = event->pos() - *std::exchange(m_dragFrom, std::nullopt);
+    if (event->button() != Qt::LeftButton || moved.manhattanLength() >= QApplication::startDragDistance())
+        return;
+    if (const auto hit = hitAt(event->pos()))
+        choose(*hit);
+}
+
+void AddressMap::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    const auto hit = m_picture ? hitAt(event->pos()) : std::nullopt;
+    if (!hit || !hit->block)
+        return showAll();
+    const model::MapBlock& block = m_picture->map.blocks[*hit->block];
+    // A line of it alone, with as much of its neighbours.
+    const double wanted = 2.0 * static_cast<double>(block.bytes) / static_cast<double>(bytesOfLine(hit->row));
+    zoomAt(event->pos().y() + verticalScrollBar()->value(), 1 / std::max(wanted, 1e-6));
+    reveal(hit->row, hit->block);
+}
+
+void AddressMap::wheelEvent(QWheelEvent* event)
+{
+    if (!m_picture)
+        return;
+    const QPoint turned = event->angleDelta();
+    const double steps = (turned.y() != 0 ? turned.y() : turned.x()) / 120.0;
+    if (event->modifiers() & Qt::ControlModifier) {
+        zoomAt(static_cast<int>(event->position().y()) + verticalScrollBar()->value(),
+            std::pow(kWheelStep, steps));
+    } else {
+        verticalScrollBar()->setValue(
+            verticalScrollBar()->value() - static_cast<int>(std::lround(steps * 3 * m_sizes.line)));
+    }
+    hover(event->position().toPoint());
+    event->accept();
+}
+
+void AddressMap::keyPressEvent(QKeyEvent* event)
+{
+    if (!m_picture || m_picture->rows.empty())
+        return QAbstractScrollArea::keyPressEvent(event);
+    const auto rows = static_cast<std::uint32_t>(m_picture->rows.size());
+    switch (event->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down: {
+        std::uint32_t row = m_chosen ? m_chosen->row : 0;
+        if (m_chosen)
+            row = event->key() == Qt::Key_Up ? std::max(row, 1U) - 1 : std::min(row + 1, rows - 1);
+        choose({ row, std::nullopt });
+        return reveal(row);
+    }
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+        return zoomBy(kKeyStep);
+    case Qt::Key_Minus:
+        return zoomBy(1 / kKeyStep);
+    case Qt::Key_PageUp:
+        return verticalScrollBar()->triggerAction(QScrollBar::SliderPageStepSub);
+    case Qt::Key_PageDown:
+        return verticalScrollBar()->triggerAction(QScrollBar::SliderPageStepAdd);
+    default:
+        QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+bool AddressMap::event(QEvent* event)
+{
+    // Up and Down walk rows here; Left and Right step through events, as in the whole window.
+    if (takesOwnKey(event, { Qt::Key_Up, Qt::Key_Down }))
+        return true;
+    return QAbstractScrollArea::event(event);
+}
+
+void AddressMap::focusInEvent(QFocusEvent* event)
+{
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+void AddressMap::focusOutEvent(QFocusEvent* event)
+{
+    QAbstractScrollArea::focusOutEvent(event);
+    viewport()->update();
+}
+
+bool AddressMap::viewportEvent(QEvent* event)
+{
+    if (event->type() == QEvent::Leave)
+        leave();
+    return QAbstractScrollArea::viewportEvent(event);
 }
 
 } // namespace strata::views

@@ -3,24 +3,14 @@
 
 #include <QAbstractScrollArea>
 
-#include "views/widgets/allocator/map_picture.h"
-#include "views/widgets/memory/raster/fill_style.h"
-#include "views/widgets/quick_text.h"
+#include "views/widgets/allocator/map_painter.h"
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace strata::views {
 
 class HoverTip;
-
-/// What lies under a point of the address map.
-struct MapHit {
-    std::uint32_t row = 0;
-    std::optional<std::uint32_t> block; ///< of the map, free ones too; none: between what is mapped
-    friend bool operator==(const MapHit&, const MapHit&) = default;
-};
 
 /// The memory that the allocator holds at one instant, by address: a row a segment, in sections of one pool,
 /// stream and kind, each to the scale of its widest row, or every row as wide as the picture. Blocks have the
@@ -48,7 +38,8 @@ public:
     void showAll();
     void zoomBy(double factor); ///< above 1: in, at the top of the view
     [[nodiscard]] double zoom() const { return m_zoom; } ///< 1: as a whole
-    [[nodiscard]] std::int64_t bytesOfLine(std::uint32_t row) const; ///< of a full line of that row
+    /// Of a full line of that row.
+    [[nodiscard]] std::int64_t bytesOfLine(std::uint32_t row) const { return m_lines.bytesOfLine(row); }
 
     [[nodiscard]] std::optional<MapHit> hitAt(const QPoint& viewportPoint) const;
     /// The bar of the line of a row that an address lies in, in the viewport.
@@ -80,41 +71,18 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
-    struct Look; // brushes of one frame
-    /// A line of a row: the bytes of the row that it shows, and where they fall.
-    struct Line {
-        std::uint32_t row = 0;
-        std::int64_t begin = 0, end = 0; ///< of the row
-        QRect bar; ///< of what is reserved, in the content
-        double perByte = 0;
-
-        [[nodiscard]] double x(std::int64_t offset) const
-        {
-            return bar.left() + static_cast<double>(offset - begin) * perByte;
-        }
-    };
     void measure();
-    void layOut(); ///< lines, for the zoom and the mode
+    void layOut();
     void updateScrollBar();
     void updateStyles();
     void zoomAt(int contentY, double factor);
     void hover(const QPoint& at);
     void leave();
     void choose(const MapHit& hit);
-    [[nodiscard]] int contentHeight() const;
-    [[nodiscard]] std::int64_t lineBytes(std::uint32_t section) const;
-    [[nodiscard]] int lineTop(std::uint32_t row, std::int64_t line) const; ///< in the content
-    [[nodiscard]] Line lineOf(std::uint32_t row, std::int64_t line) const;
-    [[nodiscard]] std::optional<Line> lineAtContent(int y) const;
     /// The section whose heading has scrolled out of view while its lines are in view: it stays at the top.
     [[nodiscard]] std::optional<std::uint32_t> heldSection() const;
     [[nodiscard]] int heldTop(std::uint32_t section) const; ///< of that heading, in the viewport
-    void paintContent(QPainter& painter, const QRect& area, int scrolled, bool vector) const;
-    void paintSection(QPainter& painter, std::uint32_t section, int top) const;
-    void paintLine(QPainter& painter, Line line, int scrolled, const Look& look, bool vector) const;
-    void paintBlocks(QPainter& painter, const Line& line, const Look& look) const;
-    void paintRefused(QPainter& painter, const Line& line) const;
-    void paintMark(QPainter& painter, const Line& line) const;
+    [[nodiscard]] MapScene scene() const;
     void announce();
 
     std::shared_ptr<const MapPicture> m_picture;
@@ -123,12 +91,11 @@ private:
     const DeviceData* m_styledFor = nullptr;
     bool m_normalised = false;
     double m_zoom = 1;
-    std::vector<std::int64_t> m_firstLine; // by row: lines of its section before it; one more at the end
-    std::vector<int> m_sectionTop; // by section: of its heading; one more at the end
+    MapSizes m_sizes;
+    MapLines m_lines; // of the picture, the sizes, the zoom and the mode
     std::optional<MapHit> m_hovered, m_chosen;
     std::optional<QPoint> m_dragFrom;
     int m_dragScroll = 0;
-    int m_lineHeight = 20, m_headingHeight = 36, m_labelWidth = 160;
     mutable std::optional<QuickText> m_text;
     HoverTip* m_tip;
 };

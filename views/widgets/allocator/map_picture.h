@@ -38,6 +38,13 @@ struct RefusedRequest {
     std::uint32_t row = 0; ///< of the hole
 };
 
+/// What lies under a point of the address map.
+struct MapHit {
+    std::uint32_t row = 0;
+    std::optional<std::uint32_t> block; ///< of the map, free ones too; none: between what is mapped
+    friend bool operator==(const MapHit&, const MapHit&) = default;
+};
+
 /// The allocator at one instant, laid out: what the address map paints. Immutable; any thread.
 struct MapPicture {
     std::shared_ptr<const DeviceData> device; ///< of which the map is

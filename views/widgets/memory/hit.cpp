@@ -251,4 +251,34 @@ std::optional<Extent> extentOf(
     return {};
 }
 
+std::optional<std::uint32_t> groupIn(
+    const PictureSubject& now, const PictureSubject& before, std::uint32_t group)
+{
+    return before.groups ? now.groups->table->sameGroup(*before.groups->table, group) : std::nullopt;
+}
+
+std::optional<Hit> hitIn(
+    const PictureSubject& now, const PictureSubject& before, const DeviceData& was, Hit hit)
+{
+    const DeviceData& device = *now.groups->device;
+    bool found = true;
+    if (hit.kind == Hit::Kind::Block) {
+        hit.block = device.trace->sameBlock(*was.trace, hit.block);
+        found = hit.block.valid();
+        hit.group = found ? now.groups->table->groupOf(hit.block) : 0;
+    } else if (hit.kind == Hit::Kind::Group) {
+        const auto group = groupIn(now, before, hit.group);
+        found = group.has_value();
+        hit.group = group.value_or(0);
+    } else if (hit.kind == Hit::Kind::Annotation) {
+        const model::AnnotationSpan& span = (*was.annotations)[static_cast<std::size_t>(hit.annotation)];
+        const auto same = std::ranges::find_if(*device.annotations, [&](const model::AnnotationSpan& other) {
+            return other.name == span.name && other.beginNs == span.beginNs;
+        });
+        found = same != device.annotations->end();
+        hit.annotation = static_cast<int>(same - device.annotations->begin());
+    }
+    return found ? std::optional(hit) : std::nullopt;
+}
+
 } // namespace strata::views

@@ -69,6 +69,13 @@ struct Extent {
 [[nodiscard]] std::optional<Extent> extentOf(
     const CanvasScene& scene, const std::shared_ptr<const StackedData>& stacked, const Hit& hit);
 
+/// The same group, or thing, of a newer generation of what is shown; none: it has it no more. `now` has
+/// groups; `was`: the device before.
+[[nodiscard]] std::optional<std::uint32_t> groupIn(
+    const PictureSubject& now, const PictureSubject& before, std::uint32_t group);
+[[nodiscard]] std::optional<Hit> hitIn(
+    const PictureSubject& now, const PictureSubject& before, const DeviceData& was, Hit hit);
+
 /// What the hover label says.
 struct HoverCard {
     QString title; ///< the figure, strong

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/memory_canvas.h"
 
+#include "views/style/texts.h"
+#include "views/widgets/memory/canvas_frame.h"
+#include "views/widgets/memory/canvas_zoom.h"
 #include "views/widgets/memory/curve_scale.h"
-#include "views/widgets/memory/vector_painter.h"
 
-#include <QEvent>
+#include <QFocusEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QSignalBlocker>
+#include <QWheelEvent>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace strata::views {
-
-namespace {
-
-double highestOf(const DeviceData& device)
-{
-    const auto& driver = device.summary->driver;
-    return highestCurve(
-        *device.summary, driver ? driver->processBytesPeak.value_or(driver->usedBytesPeak) : 0);
-}
-
-} // namespace
 
 MemoryCanvas::MemoryCanvas(QWidget* parent)
     : QWidget(parent)
@@ -59,7 +53,7 @@ void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
             m_overlay = CanvasOverlay{ .focused = m_overlay.focused };
             m_viewport.setTrace(&m_scene.clock());
         }
-        updateHeights();
+        setHeights(m_viewport, *m_scene.device, size());
     }
     m_curvesValid = false;
     updateScene();
@@ -85,7 +79,10 @@ void MemoryCanvas::setSubject(const PictureSubject& subject)
 void MemoryCanvas::goOn(const PictureSubject& subject)
 {
     const auto before = m_scene.device;
-    keepPinned(*before, subject);
+    if (m_look.highlight.group)
+        m_look.highlight.group = groupIn(subject, m_subject, *m_look.highlight.group);
+    if (m_overlay.pinned)
+        m_overlay.pinned = hitIn(subject, m_subject, *before, *m_overlay.pinned);
     takeDevice(subject.groups->device);
     m_subject = subject;
     m_curvesValid = false;
@@ -93,44 +90,11 @@ void MemoryCanvas::goOn(const PictureSubject& subject)
     {
         const QSignalBlocker once(m_viewport); // what it says is looked at below
         m_viewport.growTrace(&m_scene.clock());
-        growHeights(*before);
+        growHeights(m_viewport, *m_scene.device, *before, size());
     }
     updateScene();
     updateHover();
     pin(std::optional(m_overlay.pinned));
-}
-
-/// Numbers of what is marked and pinned, as the newer generation has them.
-void MemoryCanvas::keepPinned(const DeviceData& before, const PictureSubject& subject)
-{
-    const DeviceData& device = *subject.groups->device;
-    const auto groupNow = [&](std::uint32_t group) {
-        return m_subject.groups ? subject.groups->table->sameGroup(*m_subject.groups->table, group)
-                                : std::nullopt;
-    };
-    if (m_look.highlight.group)
-        m_look.highlight.group = groupNow(*m_look.highlight.group);
-    if (!m_overlay.pinned)
-        return;
-    Hit hit = *m_overlay.pinned;
-    bool found = true;
-    if (hit.kind == Hit::Kind::Block) {
-        hit.block = device.trace->sameBlock(*before.trace, hit.block);
-        found = hit.block.valid();
-        hit.group = found ? subject.groups->table->groupOf(hit.block) : 0;
-    } else if (hit.kind == Hit::Kind::Group) {
-        const auto group = groupNow(hit.group);
-        found = group.has_value();
-        hit.group = group.value_or(0);
-    } else if (hit.kind == Hit::Kind::Annotation) {
-        const model::AnnotationSpan& span = (*before.annotations)[static_cast<std::size_t>(hit.annotation)];
-        const auto now = std::ranges::find_if(*device.annotations, [&](const model::AnnotationSpan& other) {
-            return other.name == span.name && other.beginNs == span.beginNs;
-        });
-        found = now != device.annotations->end();
-        hit.annotation = static_cast<int>(now - device.annotations->begin());
-    }
-    m_overlay.pinned = found ? std::optional(hit) : std::nullopt;
 }
 
 void MemoryCanvas::setColours(const Palette& palette)
@@ -207,40 +171,6 @@ void MemoryCanvas::updateLook()
     m_store.setLook(makeLook());
 }
 
-std::array<double, kPictureModes> MemoryCanvas::heights() const
-{
-    const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
-    std::array<double, kPictureModes> heights{};
-    heights[pictureOf(PictureMode::Stacked)] = withHeadroom(highestOf(*m_scene.device), stacked.height(), 28);
-    heights[pictureOf(PictureMode::Blocks)]
-        = m_scene.device->strips ? static_cast<double>(m_scene.device->strips->height()) : 1;
-    return heights;
-}
-
-void MemoryCanvas::growHeights(const DeviceData& before)
-{
-    const auto now = heights();
-    m_viewport.growHeight(pictureOf(PictureMode::Stacked), now[pictureOf(PictureMode::Stacked)]);
-    const model::StripLayout* const strips = m_scene.device->strips.get();
-    if (!strips || strips == before.strips.get())
-        return;
-    m_viewport.growHeight(pictureOf(PictureMode::Blocks), now[pictureOf(PictureMode::Blocks)],
-        [&before, strips](double height) {
-            if (!before.strips || before.strips->stripAtY(static_cast<std::int64_t>(height)) < 0)
-                return height;
-            const std::int64_t y = strips->yOf(before.strips->addressAt(static_cast<std::int64_t>(height)));
-            return y < 0 ? height : static_cast<double>(y);
-        });
-}
-
-void MemoryCanvas::updateHeights()
-{
-    const auto now = heights();
-    for (std::size_t picture = 0; picture < now.size(); ++picture)
-        if (m_viewport.yLimits(picture).end != now[picture])
-            m_viewport.setHeight(picture, now[picture]);
-}
-
 void MemoryCanvas::updateScene()
 {
     m_frameValid = false;
@@ -282,57 +212,11 @@ void MemoryCanvas::renderFrame()
     m_frame.setDevicePixelRatio(m_scene.ratio);
     if (m_scene.device && !m_frame.isNull()) {
         updateCurves();
-        paintPictures(surface);
-        {
-            QPainter painter(&m_frame);
-            paintUnderCurves(painter);
-        }
-        paintCurves(m_frame, m_scene);
-        QPainter painter(&m_frame);
-        paintOverCurves(painter);
+        paintFrame(m_frame, m_scene, m_store);
     } else {
         m_frame.fill(surface);
     }
     m_frameValid = true;
-}
-
-/// The latest picture; what was computed for all of it where that does not reach; else the ground. No pixel
-/// twice.
-void MemoryCanvas::paintPictures(QRgb surface)
-{
-    const QRect& area = m_scene.layout.picture;
-    const QPoint origin(static_cast<int>(std::lround(area.left() * m_scene.ratio)),
-        static_cast<int>(std::lround(area.top() * m_scene.ratio)));
-    const QRect view(0, 0, m_scene.x.columns(), m_scene.y.rows());
-    const ScaledPicture latest(m_store.latest(m_scene.mode), m_scene.x, m_scene.y, m_scene.clock());
-    latest.paint(m_frame, origin, view);
-    for (const QRect& part : around(m_frame.rect(), view.translated(origin)))
-        fillPart(m_frame, part, surface);
-    if (latest.covered() == view)
-        return;
-    const ScaledPicture overview(m_store.overview(m_scene.mode), m_scene.x, m_scene.y, m_scene.clock());
-    for (const QRect& part : around(view, latest.covered())) {
-        overview.paint(m_frame, origin, part);
-        for (const QRect& bare : around(part, overview.covered()))
-            fillPart(m_frame, bare.translated(origin), surface);
-    }
-}
-
-void MemoryCanvas::paintUnderCurves(QPainter& painter)
-{
-    if (m_scene.mode == PictureMode::Blocks)
-        paintStripGroups(painter, m_scene);
-    paintAxes(painter, m_scene);
-}
-
-void MemoryCanvas::paintOverCurves(QPainter& painter)
-{
-    paintDriver(painter, m_scene);
-    paintMarks(painter, m_scene);
-    m_scene.notePlaces = placeNotes(m_scene);
-    paintNotes(painter, m_scene);
-    paintCurveLabels(painter, m_scene);
-    paintAnnotations(painter, m_scene);
 }
 
 void MemoryCanvas::paintVectors(QPainter& painter)
@@ -341,13 +225,7 @@ void MemoryCanvas::paintVectors(QPainter& painter)
     if (!m_scene.device)
         return;
     updateCurves();
-    if (m_scene.mode == PictureMode::Stacked && m_store.stacked() && m_store.detailed())
-        paintStackedVectors(painter, m_scene, m_store.stacked()->picture, m_look.styles);
-    else if (!m_store.latest(m_scene.mode).isNull())
-        painter.drawImage(m_scene.layout.picture, m_store.latest(m_scene.mode).image);
-    paintUnderCurves(painter);
-    paintCurves(painter, m_scene);
-    paintOverCurves(painter);
+    paintFrameVectors(painter, m_scene, m_store, m_look.styles);
 }
 
 void MemoryCanvas::paintEvent(QPaintEvent*)
@@ -369,7 +247,7 @@ void MemoryCanvas::resizeEvent(QResizeEvent*)
     if (m_scene.device) {
         const bool all = m_viewport.showsAll();
         if (all)
-            updateHeights();
+            setHeights(m_viewport, *m_scene.device, size());
     }
     updateScene();
 }
@@ -379,6 +257,228 @@ void MemoryCanvas::changeEvent(QEvent* event)
     if (event->type() == QEvent::FontChange)
         updateScene();
     QWidget::changeEvent(event);
+}
+
+double MemoryCanvas::valueAtPoint(double x) const
+{
+    return m_scene.x.valueAt((x - m_scene.layout.left()) * m_scene.ratio);
+}
+
+void MemoryCanvas::zoomXAt(QPointF at, double factor)
+{
+    if (m_scene.device)
+        m_viewport.zoomX(valueAtPoint(at.x()), factor);
+}
+
+void MemoryCanvas::zoomYAt(QPointF at, double factor)
+{
+    if (m_scene.device)
+        m_viewport.zoomY(m_scene.y.bytesAt((at.y() - m_scene.layout.picture.top()) * m_scene.ratio), factor);
+}
+
+void MemoryCanvas::panBy(QPointF points)
+{
+    if (!m_scene.device)
+        return;
+    const double x = points.x() / m_scene.layout.width() * m_viewport.x().width();
+    const double y = points.y() / m_scene.layout.picture.height() * m_viewport.y().width();
+    m_viewport.pan(-x, y);
+}
+
+void MemoryCanvas::dragRange(double fromX, double toX)
+{
+    m_overlay.drag = { fromX, toX };
+    update();
+}
+
+void MemoryCanvas::cancelRange()
+{
+    m_overlay.drag.reset();
+    update();
+}
+
+void MemoryCanvas::dropRange(double fromX, double toX)
+{
+    m_overlay.drag.reset();
+    update();
+    if (m_scene.device && m_scene.hasEvents())
+        Q_EMIT selectionWanted(rangeBetween(m_scene, fromX, toX));
+}
+
+void MemoryCanvas::click(QPointF at)
+{
+    if (!m_scene.device)
+        return;
+    const Hit hit = hitAt(m_scene, m_subject, m_store.stacked(), at);
+    if (hit.kind == Hit::Kind::Nothing)
+        return;
+    if (hit.kind == Hit::Kind::Annotation) {
+        const model::AnnotationSpan& span = m_scene.annotations()[static_cast<std::size_t>(hit.annotation)];
+        Q_EMIT selectionWanted(EventRange{ std::min(span.first + 1, span.last), span.last });
+    } else if (hit.kind == Hit::Kind::Note) {
+        const model::UserItem& note = m_scene.notes[static_cast<std::size_t>(hit.note)];
+        Q_EMIT selectionWanted(EventRange{ note.first, note.last });
+    } else if (m_scene.hasEvents()) {
+        Q_EMIT selectionWanted(EventRange{ hit.event, hit.event });
+    }
+    pin(hit);
+    Q_EMIT thingPicked(hit);
+    update();
+}
+
+void MemoryCanvas::doubleClick(QPointF at)
+{
+    if (!m_scene.device)
+        return;
+    const Hit hit = hitAt(m_scene, m_subject, m_store.stacked(), at);
+    const auto extent = extentOf(m_scene, m_store.stacked(), hit);
+    if (extent)
+        zoomToExtent(m_viewport, *extent);
+    else if (hit.onTimeAxis())
+        zoomXAt(at, 0.25);
+}
+
+void MemoryCanvas::zoomToThing()
+{
+    if (!m_scene.device)
+        return;
+    if (m_overlay.pinned) {
+        if (const auto extent = extentOf(m_scene, m_store.stacked(), *m_overlay.pinned))
+            return zoomToExtent(m_viewport, *extent);
+    }
+    if (m_overlay.selection && !m_overlay.selection->isInstant())
+        zoomToExtent(m_viewport,
+            { { model::axisPosition(m_viewport.axis(), m_scene.clock(), m_overlay.selection->first),
+                  XMapping::endOf(m_viewport.axis(), m_scene.clock(), m_overlay.selection->last) },
+                {} });
+}
+
+void MemoryCanvas::zoomBy(double factor)
+{
+    if (!m_scene.device)
+        return;
+    const Span view = m_viewport.x();
+    double anchor = (view.begin + view.end) / 2;
+    if (m_overlay.selection) {
+        const double at = model::axisPosition(m_viewport.axis(), m_scene.clock(), m_overlay.selection->first);
+        if (view.contains(at))
+            anchor = at;
+    }
+    m_viewport.zoomX(anchor, factor);
+}
+
+void MemoryCanvas::stepThing(int direction)
+{
+    if (!m_scene.device)
+        return;
+    updateCurves();
+    const auto things = thingsAt(m_scene, m_subject, m_store.stacked(), m_overlay.selection);
+    if (things.empty())
+        return;
+    auto at = things.end();
+    if (m_overlay.pinned)
+        at = std::find_if(
+            things.begin(), things.end(), [&](const Hit& h) { return h.sameThing(*m_overlay.pinned); });
+    std::ptrdiff_t next = direction > 0 ? 0 : std::ssize(things) - 1;
+    if (at != things.end())
+        next = std::clamp<std::ptrdiff_t>(at - things.begin() + direction, 0, std::ssize(things) - 1);
+    m_overlay.pinned = things[static_cast<std::size_t>(next)];
+    Q_EMIT thingPicked(*m_overlay.pinned);
+    describe();
+    update();
+}
+
+void MemoryCanvas::hover(QPointF at)
+{
+    m_overlay.mouse = at;
+    updateHover();
+    update();
+}
+
+void MemoryCanvas::updateHover()
+{
+    if (!m_overlay.mouse || !m_scene.device)
+        return;
+    updateCurves();
+    m_overlay.hover = hitAt(m_scene, m_subject, m_store.stacked(), *m_overlay.mouse);
+    m_overlay.card = cardFor(m_scene, m_subject, m_overlay.hover);
+    m_overlay.swatch = swatchFor(m_look.styles, m_overlay.hover);
+    Q_EMIT hoverText(cardText(m_overlay.card));
+}
+
+void MemoryCanvas::describe()
+{
+    if (!m_scene.device)
+        return;
+    QStringList parts;
+    if (m_overlay.selection)
+        parts << (m_overlay.selection->isInstant()
+                ? text::instant(m_scene.clock(), m_overlay.selection->first)
+                : tr("events %1 to %2")
+                      .arg(text::count(m_overlay.selection->first), text::count(m_overlay.selection->last)));
+    if (m_overlay.pinned)
+        parts << cardText(cardFor(m_scene, m_subject, *m_overlay.pinned));
+    if (parts.isEmpty())
+        parts << tr(
+            "Requested and reserved memory by event or time. Arrow keys step by event, up and down by layer "
+            "or block.");
+    setAccessibleDescription(parts.join(QStringLiteral(". ")));
+}
+
+void MemoryCanvas::wheelEvent(QWheelEvent* event)
+{
+    m_controller.wheel(*event);
+    event->accept();
+}
+
+void MemoryCanvas::mousePressEvent(QMouseEvent* event)
+{
+    m_controller.mousePress(*event);
+}
+void MemoryCanvas::mouseMoveEvent(QMouseEvent* event)
+{
+    m_controller.mouseMove(*event);
+}
+void MemoryCanvas::mouseReleaseEvent(QMouseEvent* event)
+{
+    m_controller.mouseRelease(*event);
+}
+void MemoryCanvas::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    m_controller.mouseDoubleClick(*event);
+}
+
+void MemoryCanvas::keyPressEvent(QKeyEvent* event)
+{
+    if (!m_controller.keyPress(*event))
+        QWidget::keyPressEvent(event);
+}
+
+void MemoryCanvas::keyReleaseEvent(QKeyEvent* event)
+{
+    if (!m_controller.keyRelease(*event))
+        QWidget::keyReleaseEvent(event);
+}
+
+void MemoryCanvas::leaveEvent(QEvent*)
+{
+    m_overlay.mouse.reset();
+    Q_EMIT hoverText({});
+    update();
+}
+
+void MemoryCanvas::focusInEvent(QFocusEvent* event)
+{
+    m_overlay.focused = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason
+        || event->reason() == Qt::ShortcutFocusReason;
+    update();
+}
+
+void MemoryCanvas::focusOutEvent(QFocusEvent*)
+{
+    m_overlay.focused = false;
+    m_controller.abandon();
+    update();
 }
 
 } // namespace strata::views

@@ -8,8 +8,6 @@
 #include "views/widgets/memory/overlay_painter.h"
 #include "views/widgets/memory/raster/picture_store.h"
 
-#include <array>
-
 namespace strata::views {
 
 /// Memory over time, painted: the stacked or the blocks picture, curves, marks, annotations and axis.
@@ -95,21 +93,13 @@ private:
     void showCursor(Qt::CursorShape shape) override { setCursor(shape); }
 
     void takeDevice(std::shared_ptr<const DeviceData> next);
-    void keepPinned(const DeviceData& before, const PictureSubject& subject);
     void updateScene(); ///< layout and mappings from size, mode and viewport; asks for the picture
     void updateCurves();
-    [[nodiscard]] std::array<double, kPictureModes> heights() const;
-    void updateHeights();
-    void growHeights(const DeviceData& before);
     const RasterLook& makeLook();
     void updateLook();
     void renderFrame();
-    void paintPictures(QRgb surface);
-    void paintUnderCurves(QPainter& painter);
-    void paintOverCurves(QPainter& painter);
     void updateHover();
     void describe();
-    void zoomToExtent(const Extent& extent);
     [[nodiscard]] double valueAtPoint(double x) const;
 
     PictureSubject m_subject;

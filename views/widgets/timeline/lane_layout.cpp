@@ -2,6 +2,7 @@
 #include "views/widgets/timeline/lane_layout.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -70,6 +71,12 @@ std::optional<std::size_t> LaneLayout::rowOf(std::size_t track, std::size_t row)
         m_rows, [&](const Row& each) { return each.track == track && each.row == row; });
     return found == m_rows.end() ? std::nullopt
                                  : std::optional(static_cast<std::size_t>(found - m_rows.begin()));
+}
+
+bool LaneLayout::isPinned(std::size_t track) const
+{
+    const auto shown = std::ranges::find(m_tracks, track, &Track::track);
+    return std::cmp_less(shown - m_tracks.begin(), m_pinned);
 }
 
 } // namespace strata::views

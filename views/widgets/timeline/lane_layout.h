@@ -40,6 +40,7 @@ public:
     [[nodiscard]] const std::vector<Track>& tracks() const { return m_tracks; }
     [[nodiscard]] int height() const { return m_height; }
     [[nodiscard]] std::size_t pinnedTracks() const { return m_pinned; } ///< the first of tracks()
+    [[nodiscard]] bool isPinned(std::size_t track) const; ///< of WorkTracks
     [[nodiscard]] int pinnedHeight() const { return m_pinnedHeight; } ///< of them
     [[nodiscard]] int rowHeight() const { return m_rowHeight; }
     [[nodiscard]] std::optional<std::size_t> rowAt(int y) const; ///< place in rows()

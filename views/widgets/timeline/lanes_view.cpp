@@ -4,13 +4,20 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/timeline/lane_walk.h"
 #include "views/widgets/timeline/lane_words.h"
 #include "views/widgets/timeline/lanes_look.h"
+#include "views/widgets/timeline/mark_words.h"
 
+#include <QApplication>
+#include <QContextMenuEvent>
 #include <QDateTime>
+#include <QMenu>
+#include <QPainter>
 #include <QScrollBar>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -23,7 +30,7 @@ constexpr qint64 kJoinMs = 500; // moves that are one step of the history
 
 LanesView::LanesView(QWidget* parent)
     : QAbstractScrollArea(parent)
-    , m_text(sized(font(), kAxisPx))
+    , m_painter(sized(font(), kAxisPx))
     , m_tip(new HoverTip(viewport()))
 {
     setAccessibleName(tr("Work over time, by stream and thread"));
@@ -47,32 +54,14 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_partner.reset();
     m_mark.reset();
     m_measured.reset();
-    m_folded.clear();
-    m_whole.clear();
     m_history.clear();
-    m_found.clear();
-    m_foundCount = 0;
-    m_names.clear();
-    takeKeys();
-    if (m_data)
-        foldIdleThreads();
+    m_found = {};
+    m_painter.forgetNames();
+    m_tracks = TrackArrangement(m_data.get(), m_tracks.order());
     m_view = limits();
     layOut();
     Q_EMIT historyChanged();
     Q_EMIT measuredChanged();
-}
-
-/// Threads that launch nothing, of which Python's may be many, show their outermost row at first.
-void LanesView::foldIdleThreads()
-{
-    const auto tracks = m_data->tracks().tracks();
-    const auto isThread
-        = [&](const model::WorkTrack& track) { return !m_data->work().lanes[track.lane].device; };
-    const bool launches
-        = std::ranges::any_of(tracks, [](const model::WorkTrack& track) { return track.launches > 0; });
-    for (std::size_t i = 0; launches && i < tracks.size(); ++i)
-        if (isThread(tracks[i]) && tracks[i].launches == 0)
-            m_folded.insert(i);
 }
 
 void LanesView::grow(std::shared_ptr<const LanesData> data)
@@ -85,19 +74,7 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     m_view = showedAll ? limits() : Span{ m_view.begin + shift, m_view.end + shift };
     if (m_measured)
         m_measured = Span{ m_measured->begin + shift, m_measured->end + shift };
-    const auto carried = [&](const std::set<std::size_t>& tracks) {
-        std::set<std::size_t> now;
-        for (const std::size_t track : tracks) {
-            const model::WorkLane& lane = before->work().lanes[before->tracks().tracks()[track].lane];
-            const auto found = std::ranges::find_if(m_data->tracks().tracks(),
-                [&](const model::WorkTrack& each) { return m_data->work().lanes[each.lane] == lane; });
-            if (found != m_data->tracks().tracks().end())
-                now.insert(static_cast<std::size_t>(found - m_data->tracks().tracks().begin()));
-        }
-        return now;
-    };
-    m_folded = carried(m_folded);
-    m_whole = carried(m_whole);
+    m_tracks.goOn(*before, *m_data);
     // Annotations come behind all other pieces: what was chosen may have another number.
     const auto carriedPiece = [&](std::optional<std::uint32_t> piece) -> std::optional<std::uint32_t> {
         if (!piece)
@@ -113,23 +90,20 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     m_current = carriedPiece(m_current);
     m_partner = carriedPiece(m_partner);
     m_mark = m_mark ? m_data->marks().find(before->marks()[*m_mark]) : std::nullopt;
-    m_found.clear();
-    m_foundCount = 0;
-    takeKeys();
+    m_found = {};
     layOut();
 }
 
 void LanesView::setColours(const Palette& palette)
 {
-    m_palette = palette;
+    m_painter.setColours(palette);
     m_tip->setColours(palette);
-    m_fills.clear();
-    for (int look = 0; look < kWorkLooks; ++look) {
-        const QColor fill = colourOf(palette, static_cast<WorkLook>(look));
-        m_fills.push_back(fill);
-        m_fills.push_back(palette.isDark() ? fill.darker(118) : fill.lighter(114));
-    }
     viewport()->update();
+}
+
+LanesGeometry LanesView::geometry() const
+{
+    return { m_data.get(), m_lanes, m_view, viewport()->size(), verticalScrollBar()->value(), font() };
 }
 
 Span LanesView::limits() const
@@ -203,14 +177,13 @@ void LanesView::reveal(std::uint32_t span)
     if (!place)
         return;
     if (!m_lanes.rowOf(place->first, place->second)) {
-        m_folded.erase(place->first);
-        m_whole.insert(place->first);
+        m_tracks.showWhole(place->first);
         layOut();
     }
     const auto begin = static_cast<double>(m_data->tracks().beginOf(span));
     const auto end = static_cast<double>(m_data->tracks().endOf(span));
     // As it is seen best where it cannot be seen at all, else as it is.
-    const bool isTooNarrow = (end - begin) / nsPerPoint() < 2;
+    const bool isTooNarrow = (end - begin) / geometry().nsPerPoint() < 2;
     const bool isOut = begin < m_view.begin || end > m_view.end;
     if (isTooNarrow || isOut) {
         const double width = isTooNarrow ? std::max((end - begin) * 20, kNarrowestNs)
@@ -220,10 +193,10 @@ void LanesView::reveal(std::uint32_t span)
     if (const auto row = m_lanes.rowOf(place->first, place->second)) {
         const int top = m_lanes.rows()[*row].top;
         QScrollBar* const bar = verticalScrollBar();
-        if (top >= fixedHeight())
-            bar->setValue(std::clamp(bar->value(), top + 2 * m_lanes.rowHeight() - plot().height(),
-                std::max(top - m_lanes.rowHeight() - fixedHeight(),
-                    top + 2 * m_lanes.rowHeight() - plot().height())));
+        if (top >= geometry().fixedHeight())
+            bar->setValue(std::clamp(bar->value(), top + 2 * m_lanes.rowHeight() - geometry().plot().height(),
+                std::max(top - m_lanes.rowHeight() - geometry().fixedHeight(),
+                    top + 2 * m_lanes.rowHeight() - geometry().plot().height())));
     }
 }
 
@@ -238,13 +211,8 @@ void LanesView::measure(std::optional<Span> range)
 
 void LanesView::setFolded(std::size_t track, bool folded)
 {
-    if (folded == m_folded.contains(track))
-        return;
-    if (folded)
-        m_folded.insert(track);
-    else
-        m_folded.erase(track);
-    layOut();
+    if (m_tracks.setFolded(track, folded))
+        layOut();
 }
 
 void LanesView::turnTrack(std::size_t track)
@@ -252,189 +220,33 @@ void LanesView::turnTrack(std::size_t track)
     const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
     if (shown == m_lanes.tracks().end())
         return;
-    if (shown->left > 0) {
-        m_whole.insert(track);
-        return layOut();
-    }
-    m_whole.erase(track);
-    setFolded(track, !isFolded(track));
+    m_tracks.turn(*shown);
+    layOut();
 }
 
 void LanesView::find(const QString& wanted)
 {
-    if (wanted.isEmpty() || !m_data)
-        return standOut({});
-    std::vector<std::int8_t> matches; // by name: 0 not looked at yet, 1 yes, -1 no
-    const auto& spans = m_data->work().spans;
-    std::vector<bool> isFound(spans.size());
-    for (std::size_t first = 0; first < spans.size(); first += spans.kChunk) {
-        const std::span<const model::WorkSpan> run = spans.run(first);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            const model::StringId name = run[i].name;
-            if (name.value >= matches.size())
-                matches.resize(name.value + 1);
-            std::int8_t& known = matches[name.value];
-            if (known == 0)
-                known = text::utf8(m_data->strings()[name]).contains(wanted, Qt::CaseInsensitive) ? 1 : -1;
-            isFound[first + i] = known == 1;
-        }
-    }
-    standOut(isFound);
+    m_found = wanted.isEmpty() || !m_data ? FoundPieces() : FoundPieces::named(*m_data, wanted);
+    viewport()->update();
 }
 
 void LanesView::mark(std::span<const std::uint32_t> pieces)
 {
-    if (pieces.empty() || !m_data)
-        return standOut({});
-    std::vector<bool> isMarked(m_data->work().spans.size());
-    for (const std::uint32_t piece : pieces)
-        isMarked[piece] = true;
-    standOut(isMarked);
-}
-
-void LanesView::standOut(const std::vector<bool>& isFound)
-{
-    m_found.clear();
-    m_foundCount = 0;
-    if (!isFound.empty()) {
-        for (const model::WorkTrack& track : m_data->tracks().tracks()) {
-            Found& found = m_found.emplace_back();
-            for (const model::WorkRow& row : track.rows) {
-                std::vector<std::uint32_t>& places = found.places.emplace_back();
-                for (std::uint32_t i = 0; i < row.size(); ++i)
-                    if (isFound[row.spans[i]])
-                        places.push_back(i);
-                m_foundCount += std::ssize(places);
-            }
-        }
-    }
+    m_found = pieces.empty() || !m_data ? FoundPieces() : FoundPieces::of(*m_data, pieces);
     viewport()->update();
-}
-
-bool LanesView::hasFound(std::size_t track, std::size_t row, const model::WorkSegment& segment) const
-{
-    const std::vector<std::uint32_t>& places = m_found[track].places[row];
-    const auto at = std::ranges::lower_bound(places, segment.first);
-    return at != places.end() && *at < segment.first + segment.count;
 }
 
 std::optional<std::uint32_t> LanesView::nextFound(bool forward) const
 {
-    std::optional<std::uint32_t> next, around; // the nearest beyond, and the farthest the other way
-    const auto order = [&](std::uint32_t span) { return std::pair(m_data->tracks().beginOf(span), span); };
-    const auto isBefore = [&](std::uint32_t a, std::uint32_t b) {
-        return forward ? order(a) < order(b) : order(b) < order(a);
-    };
-    const auto take = [&](std::optional<std::uint32_t>& best, std::uint32_t span) {
-        if (!best || isBefore(span, *best))
-            best = span;
-    };
-    for (std::size_t track = 0; track < m_found.size(); ++track)
-        for (std::size_t row = 0; row < m_found[track].places.size(); ++row) {
-            const std::vector<std::uint32_t>& places = m_found[track].places[row];
-            const std::vector<std::uint32_t>& spans = m_data->tracks().tracks()[track].rows[row].spans;
-            if (places.empty())
-                continue;
-            take(around, spans[forward ? places.front() : places.back()]);
-            if (!m_current)
-                continue;
-            const auto behind = std::ranges::partition_point(places, [&](std::uint32_t place) {
-                return forward ? order(spans[place]) <= order(*m_current)
-                               : order(spans[place]) < order(*m_current);
-            });
-            if (forward && behind != places.end())
-                take(next, spans[*behind]);
-            if (!forward && behind != places.begin())
-                take(next, spans[*std::prev(behind)]);
-        }
-    return next ? next : around;
+    return m_found.isEmpty() ? std::nullopt : m_found.next(*m_data, m_current, forward);
 }
 
 void LanesView::layOut()
 {
-    m_lanes = m_data ? LaneLayout(
-                  m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()), m_order.arrange(m_keys))
-                     : LaneLayout();
-    verticalScrollBar()->setRange(0, std::max(m_lanes.height() - plot().height(), 0));
-    verticalScrollBar()->setPageStep(std::max(plot().height(), 1));
+    m_lanes = m_data ? m_tracks.layOut(*m_data, scaled(kLaneHeight, font())) : LaneLayout();
+    verticalScrollBar()->setRange(0, std::max(m_lanes.height() - geometry().plot().height(), 0));
+    verticalScrollBar()->setPageStep(std::max(geometry().plot().height(), 1));
     viewport()->update();
-}
-
-/// Memory takes room that the lanes do not need, as far as that makes it easier to read.
-int LanesView::memoryHeight() const
-{
-    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
-    const int room = viewport()->height() - scaled(kScaleHeight, font()) - marked - m_lanes.height();
-    return std::clamp(room, scaled(kMemoryHeight, font()), scaled(kMostMemoryHeight, font()));
-}
-
-QRect LanesView::plot() const
-{
-    const int left = scaled(kNamesWidth, font()), top = scaled(kScaleHeight, font());
-    const int below = (memory() ? memoryHeight() : 0)
-        + (marks().empty() ? 0 : scaled(kMarksHeight, font()) + (memory() ? 0 : kGrid));
-    return { left, top, std::max(viewport()->width() - left, 1),
-        std::max(viewport()->height() - top - below, 1) };
-}
-
-QRect LanesView::memoryPlot() const
-{
-    if (!memory())
-        return {};
-    const QRect lanes = plot();
-    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
-    return { lanes.left(), lanes.bottom() + 1 + kGrid + marked, lanes.width(), memoryHeight() - 2 * kGrid };
-}
-
-/// Of a GPU, where there is one.
-const model::WorkMemory* LanesView::memory() const
-{
-    if (!m_data || m_data->tracks().memory().empty())
-        return nullptr;
-    const auto all = m_data->tracks().memory();
-    const auto gpu
-        = std::ranges::find_if(all, [](const model::WorkMemory& each) { return each.deviceType != 0; });
-    return gpu == all.end() ? &all.front() : &*gpu;
-}
-
-double LanesView::nsPerPoint() const
-{
-    return m_view.width() / plot().width();
-}
-
-double LanesView::nsAt(int x) const
-{
-    const QRect area = plot();
-    return m_view.begin + (x - area.left()) * m_view.width() / area.width();
-}
-
-double LanesView::xOf(double ns) const
-{
-    const QRect area = plot();
-    return area.left() + (ns - m_view.begin) * area.width() / m_view.width();
-}
-
-std::optional<std::uint32_t> LanesView::pieceAt(const QPoint& at) const
-{
-    if (!m_data || !plot().contains(at))
-        return std::nullopt;
-    const auto row = m_lanes.rowAt(topAt(at.y()));
-    if (!row)
-        return std::nullopt;
-    const LaneLayout::Row& shown = m_lanes.rows()[*row];
-    return m_data->tracks().pick(m_data->tracks().tracks()[shown.track].rows[shown.row],
-        static_cast<std::int64_t>(nsAt(at.x())), static_cast<std::int64_t>(2 * nsPerPoint()));
-}
-
-QPoint LanesView::placeOf(std::uint32_t span) const
-{
-    const auto place = m_data->tracks().placeOf(span);
-    const auto row = place ? m_lanes.rowOf(place->first, place->second) : std::nullopt;
-    const double begin
-        = std::max(xOf(static_cast<double>(m_data->tracks().beginOf(span))), plot().left() * 1.0);
-    const double end = std::min(xOf(static_cast<double>(m_data->tracks().endOf(span))), plot().right() * 1.0);
-    const int top = row ? m_lanes.rows()[*row].top : 0;
-    return { static_cast<int>((begin + end) / 2), yOf(top) + m_lanes.rowHeight() / 2 };
 }
 
 void LanesView::resizeEvent(QResizeEvent*)
@@ -445,6 +257,210 @@ void LanesView::resizeEvent(QResizeEvent*)
 void LanesView::scrollContentsBy(int, int)
 {
     viewport()->update();
+}
+
+void LanesView::paintEvent(QPaintEvent*)
+{
+    QPainter painter(viewport());
+    m_painter.paint(painter,
+        { geometry(), m_found, m_current, m_partner, m_mark, m_measured, dropTop(), devicePixelRatioF(),
+            hasFocus() });
+}
+
+void LanesView::setCurrentMark(std::optional<std::uint32_t> mark)
+{
+    m_mark = mark;
+    if (mark) {
+        m_current.reset();
+        m_partner.reset();
+        setAccessibleDescription(
+            text::markLines(geometry().marks()[*mark], geometry().marks().timeOf(*mark)).join(u'\n'));
+    }
+    viewport()->update();
+}
+
+void LanesView::chooseMark(std::uint32_t mark)
+{
+    if (mark == m_mark)
+        return;
+    setCurrentMark(mark);
+    Q_EMIT markChosen(mark);
+}
+
+void LanesView::revealMark(std::uint32_t mark)
+{
+    const auto ns = static_cast<double>(geometry().marks().timeOf(mark));
+    if (ns < m_view.begin || ns > m_view.end)
+        move({ ns - m_view.width() / 2, ns + m_view.width() / 2 });
+}
+
+/// Along the marks, or up to the lanes.
+void LanesView::walkMarks(int key)
+{
+    if (key == Qt::Key_Left || key == Qt::Key_Right) {
+        const bool isAtEnd = key == Qt::Key_Left ? *m_mark == 0 : *m_mark + 1 == geometry().marks().size();
+        if (!isAtEnd) {
+            chooseMark(key == Qt::Key_Left ? *m_mark - 1 : *m_mark + 1);
+            revealMark(*m_mark);
+        }
+    } else if (key == Qt::Key_Up) {
+        const std::int64_t ns = geometry().marks().timeOf(*m_mark);
+        if (const auto piece = lowestPieceAt(geometry(), ns)) {
+            choose(piece);
+            reveal(*piece);
+        }
+    }
+}
+
+/// To the mark that is nearest to an instant; whether there is any.
+bool LanesView::walkToMarks(std::int64_t ns)
+{
+    const auto mark = geometry().marks().nearest(ns);
+    if (!mark)
+        return false;
+    chooseMark(*mark);
+    revealMark(*mark);
+    return true;
+}
+
+QStringList LanesView::markLinesAt(const QPoint& at) const
+{
+    const auto mark = markAt(at);
+    return mark ? text::markLines(geometry().marks(), geometry().marks().groupOf(*mark, geometry().foldNs()))
+                : QStringList();
+}
+
+void LanesView::zoomToMarks(std::uint32_t mark)
+{
+    const MarkGroup group = geometry().marks().groupOf(mark, geometry().foldNs());
+    const auto begin = static_cast<double>(group.beginNs), end = static_cast<double>(group.endNs);
+    const double width = group.count > 1 ? (end - begin) * 1.2 : m_view.width() / 10;
+    move({ (begin + end - width) / 2, (begin + end + width) / 2 });
+}
+
+std::optional<std::size_t> LanesView::currentTrack() const
+{
+    const auto place = m_data && m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
+    return place ? std::optional(place->first) : std::nullopt;
+}
+
+void LanesView::setOrder(const TrackOrder& order)
+{
+    if (order == m_tracks.order())
+        return;
+    m_tracks.setOrder(order);
+    layOut();
+}
+
+/// Of what the user did.
+void LanesView::order(TrackOrder order)
+{
+    if (order == m_tracks.order())
+        return;
+    setOrder(order);
+    Q_EMIT orderChanged();
+}
+
+void LanesView::setPinned(std::size_t track, bool pinned)
+{
+    order(m_tracks.withPinned(track, pinned));
+}
+
+void LanesView::moveTrack(std::size_t track, int by)
+{
+    const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
+    const std::ptrdiff_t to = shown - m_lanes.tracks().begin() + by;
+    order(m_tracks.moved(track, static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0))));
+}
+
+void LanesView::resetOrder()
+{
+    order(TrackOrder());
+}
+
+void LanesView::dragTrack(const QPoint& at)
+{
+    if (m_drag == Drag::None && (at - *m_pressed).manhattanLength() < QApplication::startDragDistance())
+        return;
+    m_drag = Drag::Track;
+    if (at.y() < geometry().partOf(false).top())
+        verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepSub);
+    else if (at.y() > geometry().plot().bottom())
+        verticalScrollBar()->triggerAction(QAbstractSlider::SliderSingleStepAdd);
+    const int top = geometry().topAt(at.y());
+    m_dropPlace = 0;
+    for (const LaneLayout::Track& track : m_lanes.tracks())
+        m_dropPlace += track.track != *m_heldTrack && track.top + track.height / 2 < top ? 1 : 0;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+    viewport()->update();
+}
+
+void LanesView::dropTrack()
+{
+    const std::size_t track = *std::exchange(m_heldTrack, std::nullopt);
+    if (m_drag == Drag::Track)
+        order(m_tracks.moved(track, m_dropPlace));
+    else
+        turnTrack(track);
+    viewport()->unsetCursor();
+    viewport()->update();
+}
+
+/// Where what is dragged would come, in the layout.
+std::optional<int> LanesView::dropTop() const
+{
+    if (!m_data || m_drag != Drag::Track || !m_heldTrack)
+        return std::nullopt;
+    const TrackOrder::Arranged arranged = m_tracks.arranged(m_tracks.moved(*m_heldTrack, m_dropPlace));
+    const auto place = std::ranges::find(arranged.lanes, *m_heldTrack) - arranged.lanes.begin();
+    // Above the one that would come behind it, or below all.
+    int top = m_lanes.height();
+    if (std::cmp_less(place + 1, arranged.lanes.size())) {
+        const std::size_t next = arranged.lanes[static_cast<std::size_t>(place) + 1];
+        top = std::ranges::find(m_lanes.tracks(), next, &LaneLayout::Track::track)->top;
+    }
+    return top;
+}
+
+void LanesView::addTrackActions(QMenu& menu, std::size_t track)
+{
+    const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
+    const auto place = static_cast<std::size_t>(shown - m_lanes.tracks().begin());
+    const bool isPinned = this->isPinned(track);
+    const std::size_t first = isPinned ? 0 : m_lanes.pinnedTracks();
+    const std::size_t last = (isPinned ? m_lanes.pinnedTracks() : m_lanes.tracks().size()) - 1;
+    menu.addAction(tr("Move Up"), this, [this, track] { moveTrack(track, -1); })->setEnabled(place > first);
+    menu.addAction(tr("Move Down"), this, [this, track] { moveTrack(track, 1); })->setEnabled(place < last);
+    menu.addAction(isPinned ? tr("Unpin") : tr("Pin to Top"), this,
+        [this, track, isPinned] { setPinned(track, !isPinned); });
+    if (m_data->tracks().tracks()[track].rows.size() > 1)
+        menu.addAction(isFolded(track) ? tr("Unfold") : tr("Fold"), this,
+            [this, track] { setFolded(track, !isFolded(track)); });
+    menu.addSeparator();
+    menu.addAction(tr("Reset Order"), this, [this] { resetOrder(); })->setEnabled(!m_tracks.order().empty());
+}
+
+void LanesView::contextMenuEvent(QContextMenuEvent* event)
+{
+    if (!m_data)
+        return;
+    m_tip->hide();
+    const bool isByKey = event->reason() == QContextMenuEvent::Keyboard;
+    const QPoint at = !isByKey ? event->pos() : m_current ? placeOf(*m_current) : geometry().plot().topLeft();
+    const auto track = isByKey ? currentTrack() : geometry().trackAt(at.y());
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    if (const auto piece = isByKey ? m_current : pieceAt(at)) {
+        Q_EMIT menuAsked(menu, *piece);
+        if (!menu->isEmpty())
+            menu->addSeparator();
+    }
+    if (track)
+        addTrackActions(*menu, *track);
+    if (menu->isEmpty())
+        delete menu;
+    else
+        menu->popup(viewport()->mapToGlobal(at));
 }
 
 } // namespace strata::views

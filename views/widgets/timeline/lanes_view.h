@@ -4,16 +4,12 @@
 #include <QAbstractScrollArea>
 
 #include "views/base/history.h"
-#include "views/style/palette.h"
-#include "views/widgets/axis/x_mapping.h"
-#include "views/widgets/quick_text.h"
-#include "views/widgets/timeline/lane_layout.h"
-#include "views/widgets/timeline/lanes_data.h"
+#include "views/widgets/timeline/lanes_painter.h"
+#include "views/widgets/timeline/track_arrangement.h"
 
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 class QMenu;
@@ -55,11 +51,11 @@ public:
     [[nodiscard]] std::optional<Span> measured() const { return m_measured; }
     void measure(std::optional<Span> range);
     void setFolded(std::size_t track, bool folded);
-    [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+    [[nodiscard]] bool isFolded(std::size_t track) const { return m_tracks.isFolded(track); }
     /// How the tracks stand: pinned ones do not scroll, unless they would leave no room for others.
     void setOrder(const TrackOrder& order); ///< not told as the user's change
-    [[nodiscard]] const TrackOrder& order() const { return m_order; }
-    [[nodiscard]] bool isPinned(std::size_t track) const;
+    [[nodiscard]] const TrackOrder& order() const { return m_tracks.order(); }
+    [[nodiscard]] bool isPinned(std::size_t track) const { return m_lanes.isPinned(track); }
     void setPinned(std::size_t track, bool pinned);
     void moveTrack(std::size_t track, int by); ///< so many places down, as far as it can
     void resetOrder();
@@ -71,17 +67,24 @@ public:
     void find(const QString& text);
     /// These pieces stand out instead, rows of Work::spans; empty: none do.
     void mark(std::span<const std::uint32_t> pieces);
-    [[nodiscard]] std::int64_t foundCount() const { return m_foundCount; }
+    [[nodiscard]] std::int64_t foundCount() const { return m_found.count(); }
     /// The next of them in time behind the current piece (before it), around the end too.
     [[nodiscard]] std::optional<std::uint32_t> nextFound(bool forward) const;
 
-    [[nodiscard]] std::optional<std::uint32_t> pieceAt(const QPoint& at) const; ///< in the viewport
-    [[nodiscard]] QPoint placeOf(std::uint32_t span) const; ///< its middle, in the viewport; may be out of it
+    /// In the viewport; the place of a piece, its middle, may be out of it, and that of a mark.
+    [[nodiscard]] std::optional<std::uint32_t> pieceAt(const QPoint& at) const
+    {
+        return geometry().pieceAt(at);
+    }
+    [[nodiscard]] QPoint placeOf(std::uint32_t span) const { return geometry().placeOf(span); }
     /// A mark of the allocator (LanesData::marks()) may be chosen in place of a piece.
     [[nodiscard]] std::optional<std::uint32_t> currentMark() const { return m_mark; }
     void setCurrentMark(std::optional<std::uint32_t> mark); ///< not told as the user's choice
-    [[nodiscard]] std::optional<std::uint32_t> markAt(const QPoint& at) const; ///< in the viewport
-    [[nodiscard]] QPoint placeOfMark(std::uint32_t mark) const; ///< in the viewport; may be out of it
+    [[nodiscard]] std::optional<std::uint32_t> markAt(const QPoint& at) const
+    {
+        return geometry().markAt(at);
+    }
+    [[nodiscard]] QPoint placeOfMark(std::uint32_t mark) const { return geometry().placeOfMark(mark); }
     [[nodiscard]] QStringList markLinesAt(const QPoint& at) const; ///< what hovering says of them; or empty
 
     [[nodiscard]] const LaneLayout& lanes() const { return m_lanes; }
@@ -114,24 +117,13 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
 
 private:
-    struct Found {
-        std::vector<std::vector<std::uint32_t>> places; ///< by row of the track: places in it that match
-    };
-
-    void standOut(const std::vector<bool>& isFound); ///< by row of Work::spans; empty: none does
+    [[nodiscard]] LanesGeometry geometry() const;
     void layOut();
-    void takeKeys();
     void order(TrackOrder order); // by the user
     void dragTrack(const QPoint& at);
     void dropTrack();
     void addTrackActions(QMenu& menu, std::size_t track);
-    void paintDrag(QPainter& painter) const;
-    [[nodiscard]] std::optional<std::size_t> trackAt(int y) const; // in the viewport
-    [[nodiscard]] int fixedHeight() const; // of what does not scroll
-    [[nodiscard]] QRect partOf(bool isFixed) const; // of plot()
-    [[nodiscard]] int yOf(int top) const; // in the viewport, of a place in the layout
-    [[nodiscard]] int topAt(int y) const; // the place in the layout
-    void foldIdleThreads();
+    [[nodiscard]] std::optional<int> dropTop() const;
     void move(Span view); ///< and remembers where it was
     void choose(std::optional<std::uint32_t> span);
     void walk(int key);
@@ -141,37 +133,11 @@ private:
     void zoomToMarks(std::uint32_t mark); ///< that lie together with this one
     void walkMarks(int key);
     bool walkToMarks(std::int64_t ns);
-    [[nodiscard]] QRect plot() const; ///< of the lanes, in the viewport
-    [[nodiscard]] int memoryHeight() const; ///< of what is below the lanes and the marks
-    [[nodiscard]] QRect memoryPlot() const; ///< empty where there is none
-    [[nodiscard]] const model::WorkMemory* memory() const;
-    [[nodiscard]] const MarkTrack& marks() const;
-    [[nodiscard]] QRect marksPlot() const; ///< likewise
-    [[nodiscard]] int xOfMark(std::int64_t ns) const;
-    [[nodiscard]] std::int64_t foldNs() const;
-    [[nodiscard]] double nsAt(int x) const;
-    [[nodiscard]] double xOf(double ns) const;
-    [[nodiscard]] double nsPerPoint() const;
     [[nodiscard]] Span limits() const;
-    [[nodiscard]] bool hasFound(std::size_t track, std::size_t row, const model::WorkSegment& segment) const;
 
-    [[nodiscard]] const QString& nameOf(model::StringId name) const;
-    void paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const;
-    void paintLanes(QPainter& painter, bool isFixed) const;
-    void paintNames(QPainter& painter, bool isFixed) const;
-    void paintBelow(QPainter& painter) const;
-    void paintMemory(QPainter& painter, const model::WorkMemory& memory) const;
-    void paintMarks(QPainter& painter) const;
-    void paintSelection(QPainter& painter) const;
-    void paintLaunch(QPainter& painter) const;
-
-    Palette m_palette = Palette::light();
     std::shared_ptr<const LanesData> m_data;
-    std::vector<QColor> m_fills; // by LanesData::lookOf()
     LaneLayout m_lanes;
-    TrackOrder m_order;
-    std::vector<std::string> m_keys; // by track: what m_order calls it
-    std::set<std::size_t> m_folded, m_whole;
+    TrackArrangement m_tracks;
     Span m_view;
     History<Span> m_history{ 100 };
     qint64 m_movedMs = 0;
@@ -184,10 +150,8 @@ private:
     std::optional<std::size_t> m_heldTrack; // whose name the button went down on
     std::size_t m_dropPlace = 0; // among those that are shown, of what is dragged
     int m_draggedX = 0;
-    std::vector<Found> m_found; // by track; empty: nothing is looked for
-    std::int64_t m_foundCount = 0;
-    QuickText m_text;
-    mutable std::unordered_map<std::uint32_t, QString> m_names; // nameOf(), of the data
+    FoundPieces m_found;
+    LanesPainter m_painter;
     HoverTip* m_tip;
 };
 

@@ -4,6 +4,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/hover_tip.h"
 #include "views/widgets/own_keys.h"
+#include "views/widgets/timeline/lane_walk.h"
 #include "views/widgets/timeline/lane_words.h"
 
 #include <QApplication>
@@ -47,7 +48,7 @@ void LanesView::wheelEvent(QWheelEvent* event)
 {
     const QPoint delta = event->angleDelta();
     const double notches = (delta.y() != 0 ? delta.y() : delta.x()) / 120.0;
-    if (event->position().x() < plot().left()) {
+    if (event->position().x() < geometry().plot().left()) {
         QAbstractScrollArea::wheelEvent(event);
         return;
     }
@@ -57,8 +58,8 @@ void LanesView::wheelEvent(QWheelEvent* event)
         const double by = -notches * kKeyStep * m_view.width();
         move({ m_view.begin + by, m_view.end + by });
     } else {
-        move(zoomSpan(m_view, nsAt(static_cast<int>(event->position().x())), std::pow(kWheelZoom, notches),
-            limits(), 1));
+        move(zoomSpan(m_view, geometry().nsAt(static_cast<int>(event->position().x())),
+            std::pow(kWheelZoom, notches), limits(), 1));
     }
 }
 
@@ -66,8 +67,8 @@ void LanesView::mousePressEvent(QMouseEvent* event)
 {
     const QPoint at = event->pos();
     m_tip->hide();
-    if (at.x() < plot().left()) {
-        m_heldTrack = event->button() == Qt::LeftButton ? trackAt(at.y()) : std::nullopt;
+    if (at.x() < geometry().plot().left()) {
+        m_heldTrack = event->button() == Qt::LeftButton ? geometry().trackAt(at.y()) : std::nullopt;
         m_pressed = m_heldTrack ? std::optional(at) : std::nullopt;
         m_drag = Drag::None;
         return;
@@ -88,7 +89,7 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
     if (m_heldTrack)
         return dragTrack(at);
     if (m_drag == Drag::Pan) {
-        const double by = (m_draggedX - at.x()) * nsPerPoint();
+        const double by = (m_draggedX - at.x()) * geometry().nsPerPoint();
         m_draggedX = at.x();
         move({ m_view.begin + by, m_view.end + by });
         return;
@@ -97,8 +98,8 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
         return;
     m_drag = Drag::Measure;
     const Span within = limits();
-    const double from = std::clamp(nsAt(m_pressed->x()), within.begin, within.end);
-    const double to = std::clamp(nsAt(at.x()), within.begin, within.end);
+    const double from = std::clamp(geometry().nsAt(m_pressed->x()), within.begin, within.end);
+    const double to = std::clamp(geometry().nsAt(at.x()), within.begin, within.end);
     measure(Span{ std::min(from, to), std::max(from, to) });
     Q_EMIT hovered(text::duration(static_cast<std::int64_t>(std::abs(to - from))));
 }
@@ -143,8 +144,9 @@ void LanesView::hover(const QPoint& at)
         return;
     }
     m_tip->hide();
-    if (const model::WorkMemory* const memory = this->memory(); memory && memoryPlot().contains(at)) {
-        const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
+    if (const model::WorkMemory* const memory = geometry().memory();
+        memory && geometry().memoryPlot().contains(at)) {
+        const auto ns = static_cast<std::int64_t>(geometry().nsAt(at.x()));
         if (const auto range = memory->range(ns, ns + 1); range.known) {
             QStringList lines{ (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
                                    .arg(text::bytes(range.allocatedMax)) };
@@ -154,8 +156,8 @@ void LanesView::hover(const QPoint& at)
             return;
         }
     }
-    Q_EMIT hovered(plot().contains(at)
-            ? tr("%1 s").arg(text::seconds(static_cast<std::int64_t>(nsAt(at.x()))))
+    Q_EMIT hovered(geometry().plot().contains(at)
+            ? tr("%1 s").arg(text::seconds(static_cast<std::int64_t>(geometry().nsAt(at.x()))))
             : QString());
 }
 
@@ -192,49 +194,23 @@ void LanesView::keyPressEvent(QKeyEvent* event)
     QAbstractScrollArea::keyPressEvent(event);
 }
 
-/// Along its row, or to what is above or below it at its middle; below all lanes are the marks.
+/// From piece to piece; below all lanes are the marks.
 void LanesView::walk(int key)
 {
     if (m_mark)
         return walkMarks(key);
     if (!m_data)
         return;
+    const LanesGeometry places = geometry();
     if (m_lanes.rows().empty()) {
         walkToMarks(static_cast<std::int64_t>(m_view.begin));
         return;
     }
-    const auto place = m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
-    const auto shown = place ? m_lanes.rowOf(place->first, place->second) : std::nullopt;
-    std::optional<std::uint32_t> next;
-    const auto rowOf = [&](std::size_t number) -> const model::WorkRow& {
-        const LaneLayout::Row& row = m_lanes.rows()[number];
-        return m_data->tracks().tracks()[row.track].rows[row.row];
-    };
-    if (!shown) { // the first one in view
-        const model::WorkRow& row = rowOf(0);
-        if (const std::size_t at = row.firstFrom(static_cast<std::int64_t>(m_view.begin)); at < row.size())
-            next = row.spans[at];
-    } else if (key == Qt::Key_Left || key == Qt::Key_Right) {
-        const model::WorkRow& row = rowOf(*shown);
-        const auto at
-            = static_cast<std::size_t>(std::ranges::find(row.spans, *m_current) - row.spans.begin());
-        if (key == Qt::Key_Left ? at > 0 : at + 1 < row.size())
-            next = row.spans[key == Qt::Key_Left ? at - 1 : at + 1];
-    } else {
-        const std::int64_t middle
-            = (m_data->tracks().beginOf(*m_current) + m_data->tracks().endOf(*m_current)) / 2;
-        for (std::size_t row = *shown; !next;) {
-            if (key == Qt::Key_Up ? row == 0 : row + 1 == m_lanes.rows().size())
-                break;
-            row += key == Qt::Key_Up ? std::size_t(-1) : 1;
-            next = m_data->tracks().pick(rowOf(row), middle, m_data->tracks().lengthNs());
-        }
-        if (!next && key == Qt::Key_Down && walkToMarks(middle))
-            return;
-    }
-    if (next) {
+    if (const auto next = pieceBeside(places, m_current, key)) {
         choose(next);
         reveal(*next);
+    } else if (key == Qt::Key_Down && m_current && shownRowOf(places, *m_current)) {
+        walkToMarks((m_data->tracks().beginOf(*m_current) + m_data->tracks().endOf(*m_current)) / 2);
     }
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame_painter.h"
 
-#include <QPaintEvent>
 #include <QPainter>
-#include <QScrollBar>
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +37,14 @@ double contrast(const QColor& a, const QColor& b)
 
 } // namespace
 
+void FlamePainter::setTree(std::shared_ptr<const FlameTree> tree)
+{
+    m_tree = std::move(tree);
+    m_laidOut.reset();
+}
+
 /// Drawn as what has no stack is everywhere.
-bool FlameGraph::isUnknown(Node node) const
+bool FlamePainter::isUnknown(Node node) const
 {
     if (node == 0 || !m_tree->isGroup(node))
         return node != 0 && !m_tree->frame(node).valid();
@@ -48,7 +52,7 @@ bool FlameGraph::isUnknown(Node node) const
     return rank != m_ranks.end() && m_palette.isHatched(rank->second);
 }
 
-QColor FlameGraph::colourOf(Node node) const
+QColor FlamePainter::colourOf(Node node) const
 {
     const QColor surface = m_palette[Palette::Role::Surface];
     if (node == 0)
@@ -69,12 +73,12 @@ QColor FlameGraph::colourOf(Node node) const
     return mixedColours(surface, turned, kStrong - (look.function / 31 % 4) * 0.08);
 }
 
-void FlameGraph::paintLabel(
-    QPainter& painter, Node node, const QRectF& rect, const QColor& fill, bool dimmed) const
+void FlamePainter::paintLabel(
+    QPainter& painter, Node node, const QRectF& rect, double width, const QColor& fill, bool dimmed) const
 {
     const QString function = m_tree->function(node);
     const double left = std::max(0.0, rect.left()) + kTextPadding;
-    double right = std::min(rect.right(), static_cast<double>(viewport()->width())) - kTextPadding;
+    double right = std::min(rect.right(), width) - kTextPadding;
     if (right - left < std::min(m_text->width(function), m_text->width(u"mmm")))
         return;
     const QColor text = m_palette[Palette::Role::Text];
@@ -103,7 +107,8 @@ void FlameGraph::paintLabel(
     m_text->drawElided(painter, rest, baseline, right - rest, place);
 }
 
-void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& rect, bool vector) const
+void FlamePainter::paintBox(
+    QPainter& painter, const FlameBox& box, const QRectF& rect, double width, bool isHovered) const
 {
     const QColor surface = m_palette[Palette::Role::Surface];
     if (box.merged > 0) {
@@ -111,8 +116,8 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
         painter.fillRect(rect, QBrush(m_palette[Palette::Role::Other], Qt::BDiagPattern));
         const QString count = QStringLiteral("+%1").arg(box.merged);
         if (rect.width() > m_text->width(count) + 2 * kTextPadding) {
-            const double width = m_text->width(count) + 2 * kTextPadding;
-            painter.fillRect(QRectF(rect.left(), rect.top(), width, rect.height()),
+            const double taken = m_text->width(count) + 2 * kTextPadding;
+            painter.fillRect(QRectF(rect.left(), rect.top(), taken, rect.height()),
                 mixedColours(surface, m_palette[Palette::Role::Other], 0.15));
             painter.setPen(m_palette[Palette::Role::TextMuted]);
             m_text->draw(painter, rect.left() + kTextPadding,
@@ -126,7 +131,7 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
     const bool hit = searching && box.node < m_matches.size() && m_matches[box.node];
     if (searching && !hit)
         fill = mixedColours(surface, fill, 0.25);
-    if (!vector && m_hovered && m_hovered->node == box.node && m_hovered->merged == 0)
+    if (isHovered)
         fill = mixedColours(fill, m_palette[Palette::Role::Text], 0.15);
     painter.fillRect(rect, fill);
     if (isUnknown(box.node)) // faint, for there are words on it
@@ -135,11 +140,11 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
         painter.fillRect(
             QRectF(rect.left(), rect.bottom() - 3, rect.width(), 3), m_palette[Palette::Role::Accent]);
     if (rect.width() >= kNarrowestLabel)
-        paintLabel(painter, box.node, rect, fill, searching && !hit);
+        paintLabel(painter, box.node, rect, width, fill, searching && !hit);
 }
 
-void FlameGraph::paintWindow(
-    QPainter& painter, const FlameWindow& seen, int scrolled, const QRect& area, bool vector) const
+void FlamePainter::paint(QPainter& painter, const FlameWindow& seen, int levelHeight, int scrolled,
+    const QRect& area, const FlameMarks* marks)
 {
     painter.fillRect(area, m_palette[Palette::Role::Surface]);
     if (!m_tree || m_tree->total(0) <= 0)
@@ -148,11 +153,11 @@ void FlameGraph::paintWindow(
         m_boxes = layOutFlame(*m_tree, seen);
         m_laidOut = seen;
     }
-    m_text->setQuick(!vector);
+    m_text->setQuick(marks != nullptr);
     QRectF current;
     for (const FlameBox& box : m_boxes) {
-        const double top = static_cast<double>(box.depth) * m_levelHeight - scrolled;
-        if (top > area.bottom() || top + m_levelHeight < area.top())
+        const double top = static_cast<double>(box.depth) * levelHeight - scrolled;
+        if (top > area.bottom() || top + levelHeight < area.top())
             continue;
         // Edges lie on whole pixels, a pixel of ground between neighbours that have room for it.
         const double x0 = std::round(std::max(box.x0, -1.0));
@@ -161,37 +166,19 @@ void FlameGraph::paintWindow(
             x1 -= 1;
         if (x0 > area.right() + 1 || x1 < area.left())
             continue;
-        const QRectF rect(x0, top, std::max(1.0, x1 - x0), m_levelHeight - 1);
-        paintBox(painter, box, rect, vector);
-        if (box.node == m_current && box.merged == 0)
+        const QRectF rect(x0, top, std::max(1.0, x1 - x0), levelHeight - 1);
+        const auto isMarked = [&box](const std::optional<FlameBox>& hovered) {
+            return hovered && hovered->node == box.node && hovered->merged == 0;
+        };
+        paintBox(painter, box, rect, seen.width, marks && isMarked(marks->hovered));
+        if (marks && box.node == marks->current && box.merged == 0)
             current = rect;
     }
-    if (!vector && m_current != 0 && !current.isNull()) {
-        painter.setPen(QPen(m_palette[hasFocus() ? Palette::Role::Accent : Palette::Role::Text], 2));
+    if (marks && marks->current != 0 && !current.isNull()) {
+        painter.setPen(QPen(m_palette[marks->hasFocus ? Palette::Role::Accent : Palette::Role::Text], 2));
         painter.drawRect(current.adjusted(1, 1, -1, -1));
     }
     m_text->setQuick(true);
-}
-
-QSize FlameGraph::fullSize() const
-{
-    constexpr int kHighest = 20'000;
-    const int levels = std::min(m_tree ? m_tree->maxDepth() + 1 : 1, kHighest / m_levelHeight);
-    return { viewport()->width(), levels * m_levelHeight };
-}
-
-void FlameGraph::paintVectors(QPainter& painter) const
-{
-    FlameWindow all = window();
-    all.firstDepth = 0;
-    all.lastDepth = fullSize().height() / m_levelHeight - 1;
-    paintWindow(painter, all, 0, QRect(QPoint(0, 0), fullSize()), true);
-}
-
-void FlameGraph::paintEvent(QPaintEvent* event)
-{
-    QPainter painter(viewport());
-    paintWindow(painter, window(), verticalScrollBar()->value(), event->rect(), false);
 }
 
 } // namespace strata::views
