@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edit > Add a Note, Name This Range, Save This Filter.
-#include "views/contents/document/document_content.h"
+#include "views/contents/document/note_actions.h"
 
 #include "model/session/filter_text.h"
 #include "model/session/user_file.h"
-#include "views/contents/details/details_panel.h"
-#include "views/contents/document/document_view.h"
 #include "views/contents/document/note_dialog.h"
 #include "views/pages/parts/document_texts.h"
 #include "views/pages/parts/filter_text.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
-#include <QDir>
-#include <QFileInfo>
 #include <QPointer>
-
-#include <algorithm>
 
 namespace strata::views {
 
 namespace {
+
+class NoteActions {
+    Q_DECLARE_TR_FUNCTIONS(strata::views::DocumentContent)
+};
 
 model::UserItem newItem(model::UserItem::Kind kind, int device)
 {
@@ -63,84 +61,60 @@ std::function<void(const QString&)> adder(Document* document, model::UserItem it
 
 } // namespace
 
-void DocumentContent::serveNotes()
+void addNote(QWidget& window, Document& document, const Focus& focus)
 {
-    const Actions& a = m_context.actions;
-    serve(
-        a.addNote, [this] { addNote(); }, [this] { return device() != nullptr; });
-    serve(
-        a.nameRange, [this] { nameRange(); },
-        [this] { return device() && state().selection() && !state().selection()->isInstant(); });
-    serve(
-        a.saveFilter, [this] { saveFilter(); }, [this] { return device() && !state().filter().empty(); });
-}
-
-void DocumentContent::addNote()
-{
-    const auto now = device();
-    const auto& selection = state().selection();
+    const auto now = document.device();
+    const auto& selection = document.viewState().selection();
     model::UserItem item = newItem(model::UserItem::Kind::Note, now->trace->device());
     QString where;
-    const std::optional<Clicked> clicked = clickedThing(*now, view().details().focusShown());
+    const std::optional<Clicked> clicked = clickedThing(*now, focus);
     if (clicked && clicked->address != 0) {
         item.first = item.last = clicked->event;
         item.address = clicked->address;
-        where = tr("The note is on the block at %1, from %2.")
+        where = NoteActions::tr("The note is on the block at %1, from %2.")
                     .arg(text::address(item.address), text::instant(*now, item.first));
     } else if (clicked || (selection && selection->isInstant())) {
         item.first = item.last = clicked ? clicked->event : selection->first;
-        where = tr("The note is on %1.").arg(text::instant(*now, item.first));
+        where = NoteActions::tr("The note is on %1.").arg(text::instant(*now, item.first));
     } else if (selection) {
         item.first = selection->first;
         item.last = selection->last;
-        where = tr("The note is on events %1 to %2.").arg(text::count(item.first), text::count(item.last));
+        where = NoteActions::tr("The note is on events %1 to %2.")
+                    .arg(text::count(item.first), text::count(item.last));
     } else {
         item.first = item.last = now->summary->peak.event;
-        where
-            = tr("Nothing is selected, so the note is on the peak, %1.").arg(text::instant(*now, item.first));
+        where = NoteActions::tr("Nothing is selected, so the note is on the peak, %1.")
+                    .arg(text::instant(*now, item.first));
     }
-    askForText(*window(), tr("Add a note"), where, {}, adder(&document(), std::move(item)));
+    askForText(window, NoteActions::tr("Add a note"), where, {}, adder(&document, std::move(item)));
 }
 
-void DocumentContent::nameRange()
+void nameRange(QWidget& window, Document& document)
 {
-    const auto now = device();
-    const EventRange range = *state().selection();
+    const auto now = document.device();
+    const EventRange range = *document.viewState().selection();
     model::UserItem item = newItem(model::UserItem::Kind::Range, now->trace->device());
     item.first = range.first;
     item.last = range.last;
-    askForText(*window(), tr("Name this range"),
-        tr("A name for events %1 to %2, under which the range can be selected again.")
+    askForText(window, NoteActions::tr("Name this range"),
+        NoteActions::tr("A name for events %1 to %2, under which the range can be selected again.")
             .arg(text::count(range.first), text::count(range.last)),
-        {}, adder(&document(), std::move(item)));
+        {}, adder(&document, std::move(item)));
 }
 
-void DocumentContent::saveFilter()
+void saveFilter(QWidget& window, Document& document)
 {
-    const model::Recording& recording = document().session()->recording();
-    const model::BlockFilter filter = state().filter();
-    model::UserItem item = newItem(model::UserItem::Kind::Filter, state().device());
+    const model::Recording& recording = document.session()->recording();
+    const model::BlockFilter filter = document.viewState().filter();
+    model::UserItem item = newItem(model::UserItem::Kind::Filter, document.viewState().device());
     item.conditions = model::filterText(recording, filter);
     QStringList chips;
     for (const FilterChip& chip : filterChips(filter, recording))
         chips.append(chip.text);
     const QString conditions = chips.join(QStringLiteral(", "));
-    askForText(*window(), tr("Save this filter"), tr("A name for the filter \"%1\".").arg(conditions),
-        conditions, adder(&document(), std::move(item)));
-}
-
-void DocumentContent::showKept(const QString& file)
-{
-    const auto isKeeper
-        = [&](const DocumentPane* pane) { return QFileInfo(file) == QFileInfo(pane->document().path()); };
-    if (std::ranges::any_of(m_panes, isKeeper)) {
-        Q_EMIT flash(tr("kept in this file"));
-        return;
-    }
-    const QString folder = text::homeShort(QFileInfo(file).absolutePath());
-    Q_EMIT flash(tr("kept in %1, since this file is not changed; strata convert makes a session that "
-                    "holds its notes itself")
-                     .arg(folder));
+    askForText(window, NoteActions::tr("Save this filter"),
+        NoteActions::tr("A name for the filter \"%1\".").arg(conditions), conditions,
+        adder(&document, std::move(item)));
 }
 
 } // namespace strata::views
