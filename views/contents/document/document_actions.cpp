@@ -3,7 +3,6 @@
 
 #include "views/contents/details/details_panel.h"
 #include "views/contents/document/document_bar.h"
-#include "views/contents/document/document_content.h"
 #include "views/contents/document/document_view.h"
 #include "views/contents/document/minimap.h"
 #include "views/contents/document/navigator.h"
@@ -55,31 +54,6 @@ DocumentActions::DocumentActions(
     serveView();
     serveGo();
     serveSearch();
-}
-
-DocumentPane& DocumentActions::pane() const
-{
-    return m_content.active();
-}
-
-DocumentView& DocumentActions::view() const
-{
-    return pane().view();
-}
-
-Document& DocumentActions::document() const
-{
-    return pane().document();
-}
-
-ViewState& DocumentActions::state() const
-{
-    return document().viewState();
-}
-
-std::shared_ptr<const DeviceData> DocumentActions::device() const
-{
-    return document().device();
 }
 
 Page& DocumentActions::page() const

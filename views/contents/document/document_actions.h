@@ -3,18 +3,13 @@
 
 #include <QCoreApplication>
 
+#include "views/contents/document/document_content.h"
 #include "views/contents/document/session_saver.h"
-#include "views/models/document/view_state.h"
-#include "views/shell/window_content.h"
 
 namespace strata::views {
 
-class Document;
 class DocumentBar;
-class DocumentView;
 class Finder;
-class Page;
-struct DeviceData;
 
 /// What documents do of the window's actions, and when they can: always for the active one. All that it is
 /// given outlives it. GUI thread only.
@@ -40,11 +35,11 @@ private:
     void copyTable();
     void selectEvent(model::EventIndex event);
     void selectRange(const EventRange& range);
-    [[nodiscard]] DocumentPane& pane() const;
-    [[nodiscard]] DocumentView& view() const;
-    [[nodiscard]] Document& document() const;
-    [[nodiscard]] ViewState& state() const;
-    [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+    [[nodiscard]] DocumentPane& pane() const { return m_content.active(); }
+    [[nodiscard]] DocumentView& view() const { return pane().view(); }
+    [[nodiscard]] Document& document() const { return pane().document(); }
+    [[nodiscard]] ViewState& state() const { return document().viewState(); }
+    [[nodiscard]] std::shared_ptr<const DeviceData> device() const { return document().device(); }
     [[nodiscard]] Page& page() const;
 
     DocumentContent& m_content;

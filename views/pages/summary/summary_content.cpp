@@ -4,7 +4,6 @@
 #include "views/pages/leaks/leak_texts.h"
 #include "views/pages/parts/document_texts.h"
 #include "views/pages/parts/summary_facts.h"
-#include "views/pages/summary/needs_label.h"
 #include "views/pages/summary/summary_jumps.h"
 #include "views/pages/summary/work_verdict.h"
 #include "views/style/labels.h"
@@ -25,6 +24,33 @@ namespace {
 constexpr int kTwoColumns = 760; // from this width on, before scaling
 constexpr int kFactsWidth = 352; // of the second one
 constexpr int kWidest = 1280;
+
+/// What is left of every card, as rows of a table.
+QString roomLeft(const model::Needs& needs)
+{
+    QString rows;
+    for (const model::CardFit& one : needs.cards) {
+        const bool fits = one.fit != model::Fit::No;
+        const QString left = !fits ? SummaryContent::tr("%1 too little").arg(text::bytes(-one.marginBytes))
+            : one.fit == model::Fit::Unknown ? SummaryContent::tr("not known")
+            : one.fit == model::Fit::Tight
+            ? SummaryContent::tr("%1 left, which CUDA itself may need").arg(text::bytes(one.marginBytes))
+            : SummaryContent::tr("%1 left").arg(text::bytes(one.marginBytes));
+        rows += QStringLiteral("<tr><td style='padding-right: 12px'>%1</td><td>%2</td></tr>")
+                    .arg(text::utf8(one.card->name).toHtmlEscaped(), left.toHtmlEscaped());
+    }
+    return QStringLiteral("<table>%1</table>").arg(rows);
+}
+
+/// Where a run fits; its tip says what is left of every card.
+QWidget* needsLabel(const model::Needs& needs, const Palette& palette)
+{
+    QLabel* label = textLabel(verdictHtml(needs.line, palette[Palette::Role::Accent].name()));
+    label->setTextFormat(Qt::RichText);
+    label->setAccessibleName(verdictPlain(needs.line));
+    label->setToolTip(roomLeft(needs));
+    return label;
+}
 
 /// Of what ran when.
 QWidget* workVerdict(const Document& document, const Palette& palette, SummaryJumps& jumps)

@@ -9,7 +9,6 @@
 #include "views/pages/parts/document_texts.h"
 #include "views/pages/parts/filter_text.h"
 #include "views/pages/tables/flame_export.h"
-#include "views/pages/tables/flame_focus.h"
 #include "views/pages/tables/flame_words.h"
 #include "views/pages/tables/table_page.h"
 #include "views/style/rich_text.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/trace/filter/filter.h"
-#include "views/models/document/device_data.h"
 #include "views/models/tables/flame_tree.h"
+#include "views/pages/parts/page.h"
 
 #include <map>
 #include <memory>
@@ -30,5 +30,13 @@ struct FlamePicture {
 /// Adds up the stacks; an empty tree, its root alone, once it is cancelled. Any thread.
 [[nodiscard]] FlamePicture makeFlamePicture(
     std::shared_ptr<const DeviceData> of, const FlameQuestion& shown, const JobContext& context);
+
+/// The line of code that a frame of `tree` is, where blocks of `device` are of it.
+[[nodiscard]] std::optional<model::GroupKey> lineGroupOf(
+    const FlameTree& tree, const DeviceData& device, FlameTree::Node node);
+/// What a click on a frame tells the details: of a category, a line, else of the frame. `query` is what the
+/// tree was made by.
+[[nodiscard]] Focus focusOf(
+    const FlameTree& tree, const DeviceData& device, const model::TreeQuery& query, FlameTree::Node node);
 
 } // namespace strata::views
