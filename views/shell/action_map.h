@@ -17,6 +17,7 @@ public:
 
     /// Without `possible` always; `checked` is for what can be switched on and off.
     void add(const QAction* action, Run run, Test possible = {}, Test checked = {});
+    void add(const ActionMap& more) { m_entries.insert(more.m_entries.begin(), more.m_entries.end()); }
 
     [[nodiscard]] bool contains(const QAction* action) const { return m_entries.contains(action); }
     void run(const QAction* action) const; ///< nothing if it is not in it

@@ -7,10 +7,12 @@
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
 #include "views/shell/top_bar.h"
+#include "views/shell/window_actions.h"
 #include "views/style/colour_table.h"
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
@@ -39,13 +41,7 @@ MainWindow::MainWindow(Theme& theme, QSettings& settings, const ContentList& con
     setAcceptDrops(true);
     setWindowIcon(QIcon(QStringLiteral(":/strata/icons/strata.svg")));
     build();
-    serveFile();
-    serveEdit();
-    serveView();
-    serveHelp();
-    for (QAction* action : m_actions->all())
-        connect(action, &QAction::triggered, this,
-            [this, action] { (m_own.contains(action) ? m_own : shown().served()).run(action); });
+    m_own = new WindowActions(*this, theme, settings, m_recent, contents.kinds);
     connect(&theme, &Theme::changed, this, &MainWindow::applyTheme);
     qApp->installEventFilter(new KeyGuard(this));
     applyTheme();
@@ -99,7 +95,7 @@ void MainWindow::addContent(WindowContent& content)
                 what(arguments...);
         };
     };
-    connect(&content, &WindowContent::changed, this, &MainWindow::refreshActions);
+    connect(&content, &WindowContent::changed, this, [this] { m_own->refresh(); });
     connect(&content, &WindowContent::rearranged, this, &MainWindow::refreshPlaces);
     connect(&content, &WindowContent::statusChanged, this,
         whenShown([this, &content] { m_status->setText(content.statusText()); }));
@@ -183,6 +179,24 @@ void MainWindow::arrange()
     refreshPlaces();
 }
 
+void MainWindow::refreshPlaces()
+{
+    const QString title = shown().title();
+    setWindowTitle(title.isEmpty() ? tr("Strata") : tr("%1 - Strata").arg(title));
+    const QStringList places = m_opened ? m_opened->places() : QStringList();
+    for (int i = 0; i < m_actions->pages.size(); ++i) {
+        QAction* action = m_actions->pages[i];
+        action->setVisible(i < places.size());
+        if (i < places.size())
+            action->setText(places[i]);
+    }
+    QMenu& menu = *m_actions->pageMenu;
+    menu.clear();
+    menu.addActions(shown().pageActions());
+    menu.menuAction()->setVisible(!menu.isEmpty());
+    m_own->refresh();
+}
+
 void MainWindow::openFile(const QString& path, bool force)
 {
     endPending();
@@ -264,6 +278,16 @@ void MainWindow::closeOpened()
     delete std::exchange(m_opened, nullptr);
     clearBanners();
     arrange();
+}
+
+void MainWindow::closeShown()
+{
+    if (m_front)
+        leaveKind();
+    else if (m_opened)
+        closeOpened();
+    else
+        close();
 }
 
 void MainWindow::addBanner(const Notice& notice)

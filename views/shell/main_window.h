@@ -3,7 +3,6 @@
 
 #include <QMainWindow>
 
-#include "views/shell/action_map.h"
 #include "views/shell/recent_files.h"
 #include "views/shell/window_content.h"
 
@@ -19,6 +18,7 @@ class Banner;
 class StatusBar;
 class Theme;
 class TopBar;
+class WindowActions;
 
 /// The window: menus, the bars above and below, notices, and between them one content. That is the start, or
 /// what was opened, or, in front of either, one of the kinds that every window can show. What is opened is
@@ -32,8 +32,11 @@ public:
 
     void openFile(const QString& path, bool force = false);
     void openBeside(const QString& path); ///< beside what was opened, if that takes it; else as openFile()
+    void openNewWindow(const QString& path); ///< empty: with the start
     void closeOpened();
+    void closeShown(); ///< the kind in front, else what was opened, else the window
     void showKind(const QString& id);
+    void addBanner(const Notice& notice); ///< a strip above the page
     void leaveKind(); ///< back to what was opened, else to the start
 
     [[nodiscard]] WindowContent* opened() const { return m_opened; } ///< shown, or behind a kind; or nullptr
@@ -60,23 +63,11 @@ private:
     void adopt();
     void endPending();
     void arrange(); // shows what belongs into the window now
-    void addBanner(const Notice& notice);
     void clearBanners();
-    void openNewWindow(const QString& path);
     void openDropped(const QStringList& files);
     [[nodiscard]] ContentContext context();
 
-    void serveFile();
-    void serveEdit();
-    void serveView();
-    void serveHelp();
-    [[nodiscard]] QString askForFile(); // empty: cancelled
-    void copy();
-    void copyCommand();
-    void showShortcutList();
-    void refreshActions();
     void refreshPlaces(); // title, menu "Page" and Ctrl+1 to Ctrl+0
-    void refreshRecent();
 
     Theme& m_theme;
     QSettings& m_settings;
@@ -84,7 +75,7 @@ private:
     RecentFiles m_recent;
     std::shared_ptr<ColourTable> m_colours; // jobs may still ask it when the window is gone
     Actions* m_actions;
-    ActionMap m_own; // what the window itself does
+    WindowActions* m_own = nullptr; // what the window itself does
     TopBar* m_top = nullptr;
     QVBoxLayout* m_banners = nullptr;
     QStackedWidget* m_stack = nullptr;

@@ -98,6 +98,7 @@ protected:
     {
         m_served.add(action, std::move(run), std::move(possible), std::move(checked));
     }
+    void serve(const ActionMap& more) { m_served.add(more); }
 
 private:
     ActionMap m_served;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/document/document_content.h"
 
+#include "views/contents/details/details_panel.h"
+#include "views/contents/document/document_actions.h"
 #include "views/contents/document/document_bar.h"
+#include "views/contents/document/document_notices.h"
 #include "views/contents/document/document_status.h"
 #include "views/contents/document/document_view.h"
 #include "views/contents/document/loading_view.h"
@@ -12,6 +15,7 @@
 #include "views/models/live/live_source.h"
 #include "views/pages/parts/document_texts.h"
 #include "views/shell/dialogs.h"
+#include "views/shell/editor.h"
 #include "views/shell/main_window.h"
 #include "views/shell/recent_files.h"
 
@@ -80,13 +84,8 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setHandleWidth(1);
     m_column->addWidget(m_splitter, 1);
-    serveFile();
-    serveLive();
-    serveEdit();
-    serveNotes();
-    serveView();
-    serveGo();
-    serveSearch();
+    m_does = std::make_unique<DocumentActions>(*this, context, *m_bar, *m_finder);
+    serve(m_does->served());
     connect(m_status, &DocumentStatus::findingChosen, this,
         [this](int number, model::EventIndex event) { view().goTo(number, event); });
     connect(
@@ -119,7 +118,8 @@ void DocumentContent::load(const QString& path, bool force)
     m_pending->setPalette(m_palette);
     connect(m_pending, &DocumentPane::prepared, this, &DocumentContent::adopt);
     connect(m_pending, &DocumentPane::failed, this, [this, path] {
-        Notice notice = failure(*m_pending);
+        Notice notice = DocumentNotices::failure(*m_pending);
+        dropMissing(path);
         const bool mayForce = m_pending->document().error().kind == model::Error::Kind::Refused;
         if (m_panes.empty()) { // whoever asked for this content drops it
             Q_EMIT failed(notice, mayForce);
@@ -262,6 +262,20 @@ void DocumentContent::connectPane(DocumentPane& pane)
         &pane, &DocumentPane::closeWanted, this, [this, &pane] { closePane(pane); }, Qt::QueuedConnection);
 }
 
+void DocumentContent::connectLive(DocumentPane& pane)
+{
+    LiveSource* const live = pane.live();
+    if (!live)
+        return;
+    connect(live, &LiveSource::followingChanged, this, &DocumentContent::changed);
+    connect(live, &LiveSource::outOfMemory, this, &DocumentContent::announceGrown);
+    connect(&pane, &DocumentPane::renamed, this, &DocumentContent::rearranged);
+    connect(&pane, &DocumentPane::saveWanted, this, [this, &pane] {
+        setActive(pane);
+        m_does->saveSession();
+    });
+}
+
 void DocumentContent::forget(DocumentPane& pane)
 {
     for (const QObject* told : std::initializer_list<const QObject*>{ &pane, &pane.document(),
@@ -360,6 +374,40 @@ QString DocumentContent::statusText() const
         : tr("%1 event(s), all of them shown", nullptr, static_cast<int>(events)).arg(text::count(events));
 }
 
+Page& DocumentContent::page() const
+{
+    return *view().currentPage();
+}
+
+QList<QAction*> DocumentContent::pageActions() const
+{
+    return page().pageActions();
+}
+
+QList<Actions::Section> DocumentContent::sections() const
+{
+    QList<Actions::Section> all;
+    for (const Page* shown : view().pages())
+        all.append({ shown->title(), shown->pageActions() });
+    return all;
+}
+
+QString DocumentContent::copyText() const
+{
+    const QString text = page().copyText();
+    const Details& details = view().details().details();
+    return text.isEmpty() && !details.empty() ? detailsText(details) : text;
+}
+
+QString DocumentContent::commandLine() const
+{
+    const LiveSource* const live = m_active->live();
+    if (live && document().path().isEmpty()) // no command can read it before it is written
+        return QStringLiteral("strata attach %1 -o run.strata")
+            .arg(text::shellQuoted(live->place().target()));
+    return page().commandLine();
+}
+
 QStringList DocumentContent::places() const
 {
     QStringList titles;
@@ -423,71 +471,54 @@ void DocumentContent::announceGrown()
 
 QList<Notice> DocumentContent::notices()
 {
+    const DocumentNotices told([this](DocumentPane& pane) { setActive(pane); },
+        [this](const QString& path, bool force) { Q_EMIT fileWanted(path, force); });
     QList<Notice> all;
-    for (DocumentPane* pane : m_panes)
-        for (Notice notice : notices(*pane)) {
+    for (DocumentPane* pane : m_panes) {
+        if (pane->document().state() == Document::State::Failed)
+            dropMissing(pane->place());
+        for (Notice notice : told.of(*pane)) {
             if (m_panes.size() > 1 && !notice.what.startsWith(pane->name()))
                 notice.what = tr("%1: %2").arg(pane->name(), notice.what);
             all.append(notice);
         }
-    return all;
-}
-
-Notice DocumentContent::failure(const DocumentPane& pane)
-{
-    const model::Error& error = pane.document().error();
-    const QString path = pane.place();
-    if (LivePlace::isLive(path))
-        return { .kind = Notice::Kind::Error,
-            .what = tr("%1: %2").arg(LivePlace::target(path), text::said(error.what)),
-            .hint = text::said(error.hint.said) };
-    const QString where = error.where.empty() ? path : text::utf8(error.where);
-    if (!QFileInfo::exists(path))
-        m_context.recent.remove(QFileInfo(path).absoluteFilePath());
-    return { .kind = Notice::Kind::Error,
-        .what = tr("%1: %2").arg(QFileInfo(where).fileName(), text::said(error.what)),
-        .hint = text::said(error.hint.said),
-        .toolTip = where };
-}
-
-QList<Notice> DocumentContent::notices(DocumentPane& pane)
-{
-    const Document& shown = pane.document();
-    const auto reopen = [this, path = pane.place()](
-                            bool force) { return [this, path, force] { Q_EMIT fileWanted(path, force); }; };
-    QList<Notice> all = liveNotices(pane);
-    if (shown.state() == Document::State::Failed) {
-        Notice notice = failure(pane);
-        if (shown.error().kind == model::Error::Kind::Refused && !shown.session()) {
-            notice.button = tr("Read It Anyway");
-            notice.action = reopen(true);
-        }
-        return { notice };
     }
-    if (shown.state() == Document::State::Stopped)
-        all.append({ .what = tr("Loading was cancelled."),
-            .hint = tr("What is shown is the summary that the file brings; the other pages need its events."),
-            .button = tr("Load the Rest"),
-            .action = reopen(false) });
-    if (!shown.session())
-        return all; // an outline is of a whole file
-    const model::Recording& recording = shown.session()->recording();
-    if (recording.truncation && recording.truncation->interrupted)
-        all.append({ .kind = Notice::Kind::Warning,
-            .what = tr("%1.").arg(text::said(recording.truncation->reason)),
-            .hint = tr("What was recorded until then is shown. The state at the end is unknown.") });
-    else if (recording.truncation)
-        all.append({ .kind = Notice::Kind::Warning,
-            .what = tr("This file is damaged or ends early, at byte %1: %2")
-                        .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),
-                            text::said(recording.truncation->reason)),
-            .hint = tr("What stands before that is shown. Where both the end state and the state that it "
-                       "began with are missing, curves begin at zero and are relative.") });
-    if (recording.user.unreadFrom)
-        all.append({ .kind = Notice::Kind::Warning,
-            .what = tr("Some notes on this recording cannot be read."),
-            .hint = tr("The recording itself is whole. What is added from now on is kept.") });
     return all;
+}
+
+void DocumentContent::dropMissing(const QString& place)
+{
+    if (!LivePlace::isLive(place) && !QFileInfo::exists(place))
+        m_context.recent.remove(QFileInfo(place).absoluteFilePath());
+}
+
+void DocumentContent::showKept(const QString& file)
+{
+    const auto isKeeper
+        = [&](const DocumentPane* pane) { return QFileInfo(file) == QFileInfo(pane->document().path()); };
+    if (std::ranges::any_of(m_panes, isKeeper)) {
+        Q_EMIT flash(tr("kept in this file"));
+        return;
+    }
+    const QString folder = text::homeShort(QFileInfo(file).absolutePath());
+    Q_EMIT flash(tr("kept in %1, since this file is not changed; strata convert makes a session that "
+                    "holds its notes itself")
+                     .arg(folder));
+}
+
+void DocumentContent::openFrame(const QString& file, qint64 line)
+{
+    const auto opened = openInEditor(
+        m_context.settings.value(QLatin1String(kEditorKey)).toString(), file, line, document().path());
+    report(opened, tr("opened %1").arg(file));
+}
+
+void DocumentContent::report(const model::Result<void>& result, const QString& done)
+{
+    if (result)
+        Q_EMIT flash(done);
+    else
+        Q_EMIT noticed(Notice::of(Notice::Kind::Warning, result.error()));
 }
 
 } // namespace strata::views

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/base/background_job.h"
 #include "views/contents/document/document_pane.h"
 #include "views/pages/parts/page.h"
 #include "views/shell/window_content.h"
 
 #include <QPointer>
 
+#include <memory>
 #include <vector>
 
 class QSplitter;
@@ -15,6 +15,7 @@ class QVBoxLayout;
 
 namespace strata::views {
 
+class DocumentActions;
 class DocumentBar;
 class DocumentStatus;
 class Finder;
@@ -37,6 +38,8 @@ public:
     [[nodiscard]] DocumentPane* pending() const { return m_pending; } ///< is being prepared; or nullptr
     [[nodiscard]] DocumentPane& active() const { return *m_active; } ///< once it is prepared
     void setActive(DocumentPane& pane);
+    /// Says what came of something: `done`, or why it failed.
+    void report(const model::Result<void>& result, const QString& done);
 
     [[nodiscard]] QString title() const override;
     void setPalette(const Palette& palette) override;
@@ -71,29 +74,9 @@ private:
     void announce(); // what is to be said of the documents as they are now
     void announceGrown();
     [[nodiscard]] QList<Notice> notices();
-    [[nodiscard]] QList<Notice> notices(DocumentPane& pane);
-    [[nodiscard]] QList<Notice> liveNotices(DocumentPane& pane);
-    [[nodiscard]] Notice failure(const DocumentPane& pane);
-
-    void serveFile();
-    void serveLive();
-    void saveSession();
-    void serveEdit();
-    void serveNotes();
-    void serveView();
-    void serveGo();
-    void serveSearch();
-    void saveTable();
-    void savePicture();
-    void copyTable();
-    void addNote();
-    void nameRange();
-    void saveFilter();
+    void dropMissing(const QString& place); // from the list of recent files
     void showKept(const QString& file);
-    void selectEvent(model::EventIndex event);
-    void selectRange(const EventRange& range);
     void openFrame(const QString& file, qint64 line);
-    void report(const model::Result<void>& result, const QString& done);
     [[nodiscard]] Document& document() const { return m_active->document(); }
     [[nodiscard]] DocumentView& view() const { return m_active->view(); }
     [[nodiscard]] ViewState& state() const { return document().viewState(); }
@@ -107,12 +90,12 @@ private:
     Finder* m_finder;
     QPointer<DocumentBar> m_bar; // of the window's bar while this is shown
     QPointer<DocumentStatus> m_status;
+    std::unique_ptr<DocumentActions> m_does;
     std::vector<DocumentPane*> m_panes;
     DocumentPane* m_active = nullptr;
     DocumentPane* m_pending = nullptr;
     QWidget* m_progress = nullptr; // of m_pending, beside others
     QStringList m_announced; // what the notices say
-    BackgroundJob m_saving{ Earlier::Keep, BackgroundJob::Thread::Own }; // sessions
 };
 
 } // namespace strata::views

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/search/finder.h"
 
+#include "views/contents/document/page_list.h"
 #include "views/models/document/shown_instant.h"
 #include "views/pages/tables/flame_page.h"
+#include "views/shell/recent_files.h"
 #include "views/style/texts.h"
 
+#include <QAction>
+#include <QFileInfo>
+#include <QKeySequence>
+
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
 namespace {
 
 constexpr qsizetype kMostRecent = 8;
+
+QString plainText(const QAction& action)
+{
+    return QString(action.text()).remove(QLatin1Char('&'));
+}
 
 } // namespace
 
@@ -59,12 +71,12 @@ void Finder::start(const QString& text)
     const auto device = m_view->document().device();
     const model::EventIndex event = shownInstant(*device, m_view->document().viewState().selection());
     m_job.start(
-        [text, device, event](const JobContext& context) {
-            return std::make_shared<const Found>(Found{ text, device,
+        [text, path = m_view->document().path(), device, event](const JobContext& context) {
+            return std::make_shared<const FoundHits>(FoundHits{ text, path, device,
                 model::search(*device->timeline, *device->byLine, text.toStdString(), event, context.stop(),
                     device->labels()) });
         },
-        [this](std::shared_ptr<const Found> found) {
+        [this](std::shared_ptr<const FoundHits> found) {
             m_found = std::move(found);
             if (m_waiting != 0)
                 showStep();
@@ -132,7 +144,7 @@ void Finder::go(std::size_t number)
     }
     Q_EMIT flash(tr("%1 of %2: %3, %4")
                      .arg(text::count(static_cast<std::int64_t>(*m_stop) + 1),
-                         text::count(static_cast<std::int64_t>(walked.size())), itemOf(number).label,
+                         text::count(static_cast<std::int64_t>(walked.size())), m_found->item(number).label,
                          text::bytes(hit.bytes)));
     Q_EMIT stepsChanged();
 }
@@ -149,8 +161,7 @@ void Finder::narrow(std::size_t number)
 
 std::vector<std::size_t> Finder::stops()
 {
-    std::vector<SearchSection> sections;
-    addHits(sections);
+    std::vector<SearchSection> sections = m_found->sections();
     bestFirst(sections);
     std::vector<std::size_t> numbers;
     for (const SearchSection& section : sections)
@@ -187,6 +198,158 @@ void Finder::showStep()
     const auto count = static_cast<int>(walked.size());
     const int from = m_stop ? static_cast<int>(*m_stop) : by > 0 ? -1 : count;
     go(walked[static_cast<std::size_t>((((from + by) % count) + count) % count)]);
+}
+
+std::vector<SearchSection> Finder::hitSections()
+{
+    std::vector<SearchSection> sections = m_found->sections();
+    for (SearchSection& section : sections)
+        for (SearchItem& item : section.items) {
+            item.go = [this, number = *item.hit] { go(number); };
+            item.narrow = [this, number = *item.hit] { narrow(number); };
+        }
+    return sections;
+}
+
+bool Finder::offer(SearchItem& item, SearchSection& section) const
+{
+    if (!m_text.isEmpty()) {
+        const std::string label = item.label.toStdString();
+        const auto found = model::matchName(label, m_text.toStdString());
+        if (!found)
+            return false;
+        item.matchAt = static_cast<int>(text::utf8(label.substr(0, found->at)).size());
+        item.matchLength = static_cast<int>(text::utf8(label.substr(found->at, found->length)).size());
+        section.matchesWell = section.matchesWell || isWell(found->match);
+    }
+    section.items.append(item);
+    return true;
+}
+
+SearchSection Finder::pages()
+{
+    SearchSection section{ .title = tr("Pages") };
+    if (!m_view)
+        return section;
+    std::size_t number = 0;
+    for (const Page* page : m_view->pages()) {
+        SearchItem item;
+        item.icon = page->iconName();
+        item.label = page->title();
+        item.detail = page->absence();
+        const auto key = std::ranges::find(pagesByKey(), number++) - pagesByKey().begin();
+        if (key < m_pageKeys.size())
+            item.figure = m_pageKeys[key]->shortcut().toString(QKeySequence::NativeText);
+        item.toolTip = item.detail;
+        item.go = [this, id = page->id()] { m_view->showPage(id); };
+        (void)offer(item, section);
+    }
+    return section;
+}
+
+SearchSection Finder::actions()
+{
+    SearchSection section{ .title = tr("Actions") };
+    if (m_text.isEmpty())
+        return section; // all of them stand in the menus
+    for (const Actions::Section& menu : m_sections())
+        for (QAction* action : menu.actions) {
+            SearchItem item;
+            const QString name = action->property(kIconName).toString();
+            item.icon = name.isEmpty() ? QStringLiteral("forward") : name;
+            item.label = plainText(*action);
+            item.detail = menu.title;
+            item.figure = action->shortcut().toString(QKeySequence::NativeText);
+            item.enabled = action->isEnabled();
+            item.toolTip = item.enabled ? QString() : tr("not possible now");
+            item.go = [target = QPointer<QAction>(action)] {
+                if (target)
+                    target->trigger();
+            };
+            (void)offer(item, section);
+        }
+    std::ranges::stable_sort(
+        section.items, [](const SearchItem& a, const SearchItem& b) { return a.enabled && !b.enabled; });
+    return section;
+}
+
+SearchSection Finder::devices()
+{
+    SearchSection section{ .title = tr("Devices") };
+    if (!m_view)
+        return section;
+    const std::vector<DeviceBrief> all = m_view->document().devices();
+    for (const DeviceBrief& device : all) {
+        SearchItem item;
+        item.icon = QStringLiteral("dryrun");
+        item.label = tr("GPU %1").arg(device.device);
+        item.detail = device.device == m_view->document().viewState().device()
+            ? tr("shown now, reserved peak %1").arg(text::bytes(device.totals->reservedBytesPeak))
+            : tr("reserved peak %1").arg(text::bytes(device.totals->reservedBytesPeak));
+        item.go = [this, number = device.device] { m_view->document().viewState().setDevice(number); };
+        (void)offer(item, section);
+    }
+    return section;
+}
+
+SearchSection Finder::files()
+{
+    SearchSection section{ .title = tr("Files") };
+    if (!m_files || (m_view && m_text.isEmpty()))
+        return section; // the last ones stand in the menu
+    const auto add = [&](const QString& name, const QString& about, const QString& path) {
+        SearchItem item;
+        item.icon = QStringLiteral("open");
+        item.label = name;
+        item.detail = about;
+        item.toolTip = path;
+        item.go = [this, path] { Q_EMIT fileWanted(path); };
+        (void)offer(item, section);
+    };
+    const QStringList opened = m_files->paths();
+    for (const QString& path : opened) {
+        const QFileInfo file(path);
+        add(file.fileName(), text::homeShort(file.absolutePath()), path);
+    }
+    for (const Sample& sample : samples())
+        if (!opened.contains(sample.path))
+            add(sample.title, sample.about, sample.path);
+    section.matchesWell = section.matchesWell && !m_view; // what a document has comes first
+    return section;
+}
+
+SearchSection Finder::recent()
+{
+    SearchSection section{ .title = tr("Searched before") };
+    for (const QString& typed : m_recent) {
+        SearchItem item;
+        item.icon = QStringLiteral("search");
+        item.label = typed;
+        item.go = [this, typed] { Q_EMIT proposed(typed); };
+        section.items.append(item);
+    }
+    return section;
+}
+
+std::vector<SearchSection> Finder::sections()
+{
+    std::vector<SearchSection> all;
+    if (m_text.isEmpty())
+        all.push_back(recent());
+    else if (m_found && m_view)
+        all = hitSections();
+    all.push_back(pages());
+    all.push_back(actions());
+    all.push_back(devices());
+    all.push_back(files());
+    bestFirst(all);
+    return all;
+}
+
+void Finder::bestFirst(std::vector<SearchSection>& sections)
+{
+    std::ranges::stable_sort(sections,
+        [](const SearchSection& a, const SearchSection& b) { return a.matchesWell && !b.matchesWell; });
 }
 
 } // namespace strata::views

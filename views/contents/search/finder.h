@@ -5,10 +5,9 @@
 #include <QPointer>
 #include <QStringList>
 
-#include "model/tables/search.h"
 #include "views/base/background_job.h"
 #include "views/contents/document/document_view.h"
-#include "views/contents/search/search_list.h"
+#include "views/contents/search/found_hits.h"
 #include "views/shell/actions.h"
 
 #include <functional>
@@ -54,16 +53,9 @@ Q_SIGNALS:
     void fileWanted(const QString& path); ///< a file was
 
 private:
-    struct Found { // and what it is of
-        QString text;
-        std::shared_ptr<const DeviceData> device;
-        model::SearchHits hits;
-    };
-
     [[nodiscard]] bool holds(const QString& text) const; ///< m_found is of what is shown now
     void start(const QString& text);
-    [[nodiscard]] SearchItem itemOf(std::size_t number);
-    void addHits(std::vector<SearchSection>& sections);
+    [[nodiscard]] std::vector<SearchSection> hitSections();
     /// What begins with what was typed comes before what merely has it.
     static void bestFirst(std::vector<SearchSection>& sections);
     [[nodiscard]] SearchSection pages();
@@ -83,7 +75,7 @@ private:
     const RecentFiles* m_files = nullptr;
     QPointer<DocumentView> m_view;
     QString m_text;
-    std::shared_ptr<const Found> m_found;
+    std::shared_ptr<const FoundHits> m_found;
     BackgroundJob m_job;
     QStringList m_recent; // the last one first
 

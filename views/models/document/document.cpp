@@ -9,7 +9,6 @@
 #include <QThreadPool>
 
 #include <algorithm>
-#include <chrono>
 
 namespace strata::views {
 
@@ -25,13 +24,18 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     : QObject(parent)
     , m_viewState(new ViewState(this))
     , m_windowColours(std::move(colours))
+    , m_replay(new DocumentReplay(
+          *this, [this](const DeviceData& of, auto told) { publishReplay(of, std::move(told)); }))
+    , m_training(new DocumentTraining(
+          *this, [this](const DeviceData& of, auto told) { publishTraining(of, std::move(told)); }))
+    , m_notes(new DocumentNotes(*this))
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::grow);
-    connect(m_viewState, &ViewState::deviceChanged, this, &Document::replaySelected);
-    connect(m_viewState, &ViewState::deviceChanged, this, &Document::analyseSelected);
-    connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
-    connect(m_viewState, &ViewState::userChanged, this, &Document::keptRulesChanged);
+    connect(m_viewState, &ViewState::deviceChanged, m_replay, &DocumentReplay::replaySelected);
+    connect(m_viewState, &ViewState::deviceChanged, m_training, &DocumentTraining::analyseSelected);
+    connect(m_viewState, &ViewState::userChanged, m_notes, &DocumentNotes::keep);
+    connect(m_viewState, &ViewState::userChanged, m_training, &DocumentTraining::keptRulesChanged);
     m_viewState->setClocks([this](int device) {
         const auto found = m_devices.find(device);
         return found == m_devices.end() ? nullptr : &found->second->timeline->clock();
@@ -49,8 +53,6 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
         [this](const model::Error& error) { ranOut(error, model::say("not enough memory to index it")); });
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &Document::grow);
-    m_trainingPace.setSingleShot(true);
-    connect(&m_trainingPace, &QTimer::timeout, this, &Document::analyseSelected);
 }
 
 Document::~Document()
@@ -127,9 +129,8 @@ void Document::endFollowing(const std::optional<model::Error>& why)
     if (m_state == State::Loading) // it never told anything
         m_state = State::Empty;
     Q_EMIT stateChanged();
-    replaySelected();
-    m_trainingPace.stop();
-    analyseSelected();
+    m_replay->replaySelected();
+    m_training->endFollowing();
 }
 
 void Document::cancel()
@@ -161,7 +162,12 @@ bool Document::isBehind() const
 
 std::shared_ptr<const DeviceData> Document::device() const
 {
-    const auto found = m_devices.find(m_viewState->device());
+    return device(m_viewState->device());
+}
+
+std::shared_ptr<const DeviceData> Document::device(int number) const
+{
+    const auto found = m_devices.find(number);
     return found == m_devices.end() ? nullptr : found->second;
 }
 
@@ -221,7 +227,7 @@ void Document::loaded(std::shared_ptr<const model::Session> session)
     m_progress.stage = model::Stage::Indexing;
     m_progress.done = m_progress.total = 0;
     const model::DeviceTrace* trace = m_session->defaultDevice();
-    m_keptUser = std::make_shared<const model::UserData>(m_session->recording().user);
+    m_notes->read(m_session->recording().user);
     if (outlineFits()) {
         m_viewState->takeUser(m_session->recording().user); // what stands among the events too
         deriveSelected();
@@ -264,8 +270,8 @@ void Document::publish(std::shared_ptr<const DeviceData> data)
         Q_EMIT outlineWrong(device);
     if (m_devices.size() == m_session->devices().size())
         m_outline.reset(); // its last user, the page, has let go of it
-    replaySelected();
-    analyseSelected();
+    m_replay->replaySelected();
+    m_training->analyseSelected();
 }
 
 DeviceTask Document::taskOf(
@@ -327,29 +333,8 @@ void Document::takeSession(std::shared_ptr<const model::Session> session)
 {
     const auto before = std::exchange(m_session, std::move(session));
     if (const model::UserData& user = m_session->recording().user; user != before->recording().user)
-        takeUser(user);
+        m_notes->take(user);
     Q_EMIT grown();
-}
-
-/// Takes over notes that came with a generation. What was written here comes back so, too, and is no news.
-void Document::takeUser(const model::UserData& told)
-{
-    model::UserData all = *m_keptUser, later;
-    all.merge(told);
-    for (const model::UserItem& item : all.items) {
-        const model::UserItem* const kept = m_keptUser->find(item.key);
-        model::UserItem same = item;
-        same.changedNs = kept ? kept->changedNs : 0;
-        if (!kept || same != *kept)
-            later.set(item);
-    }
-    for (const model::UserItem& item : m_keptUser->items)
-        if (!all.find(item.key))
-            later.remove(item.key, item.changedNs);
-    all = *m_keptUser;
-    all.merge(later);
-    m_keptUser = std::make_shared<const model::UserData>(std::move(all));
-    m_viewState->takeUser(later);
 }
 
 void Document::publishGrown(std::shared_ptr<const DeviceData> data)
@@ -367,73 +352,55 @@ void Document::publishGrown(std::shared_ptr<const DeviceData> data)
         data = std::move(kept);
     }
     known = std::move(data);
-    m_replays.erase(device); // of an earlier generation
+    m_replay->forget(device); // of an earlier generation
     Q_EMIT deviceReady(device);
     m_viewState->clocksChanged();
-    replaySelected();
-    analyseSelected();
+    m_replay->replaySelected();
+    m_training->analyseSelected();
     const auto derived = static_cast<int>(m_sinceGrow.elapsed()); // counts: it is the rate that is bounded
     m_pace.start(std::max({ kPaceMs - derived, kShareOfTime * static_cast<int>(shown.elapsed()), 0 }));
 }
 
-/// Writes what differs from what is kept, in a moment.
-void Document::keepUser()
+void Document::publishReplay(const DeviceData& of, std::shared_ptr<const ReplayData> replay)
 {
-    const model::UserData& now = m_viewState->user();
-    if (!m_session || !m_keptUser || m_path.isEmpty() || now == *m_keptUser)
-        return;
-    const auto nowNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::system_clock::now().time_since_epoch())
-                           .count();
-    std::vector<model::UserChange> changes;
-    for (const model::UserItem& item : now.items) {
-        const model::UserItem* const kept = m_keptUser->find(item.key);
-        if (kept && *kept == item)
-            continue;
-        changes.push_back({ item, false });
-        changes.back().item.changedNs = nowNs; // an older state comes back by undo: it counts from now on
-    }
-    for (const model::UserItem& item : m_keptUser->items)
-        if (!now.find(item.key)) {
-            changes.push_back({ item, true });
-            changes.back().item.changedNs = nowNs;
-        }
-    const auto before = std::exchange(m_keptUser, m_viewState->value().user);
-    m_writing.start(
-        [file = QFile::encodeName(m_path).toStdString(), changes](const JobContext&) {
-            return model::UserFile(file, model::UserFile::usualFolder()).append(changes);
-        },
-        [this, before](const model::Result<std::filesystem::path>& written) {
-            if (!written)
-                m_keptUser = before; // the next change writes it again
-            userWritten(written);
-        });
+    const int number = of.trace->device();
+    const auto known = m_devices.find(number);
+    if (known == m_devices.end() || known->second->trace != of.trace)
+        return; // a newer generation is there
+    auto data = std::make_shared<DeviceData>(*known->second);
+    if (replay->summary && data->summary != replay->summary)
+        data->summary = replay->summary;
+    data->replay = std::move(replay);
+    m_summaries[number] = summaryOf(*data);
+    known->second = std::move(data);
+    Q_EMIT deviceReady(number);
 }
 
-void Document::userWritten(const model::Result<std::filesystem::path>& file)
+void Document::publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training)
 {
-    if (file)
-        Q_EMIT userKept(QFile::decodeName(file->c_str()));
-    else
-        Q_EMIT userNotKept(file.error());
+    const int number = of.trace->device();
+    const auto known = m_devices.find(number);
+    if (known == m_devices.end() || known->second->source != of.source)
+        return; // another document
+    const auto& before = known->second->training;
+    if (!training->complete && before && (before->complete || !training->hasPartsOf(*before)))
+        return; // what is shown stays until all of the newer one is there
+    auto data = std::make_shared<DeviceData>(*known->second);
+    data->training = std::move(training);
+    known->second = std::move(data);
+    Q_EMIT deviceReady(number);
 }
 
 void Document::abandonWork()
 {
     m_loading.cancel();
     m_deriving.clear();
-    m_replays.clear();
-    m_trainings.clear();
-    m_notAnalysed.clear();
-    m_rules.reset();
-    m_keptRules.clear();
-    m_triedRules.clear();
-    m_rulesRefusal = {};
+    m_replay->clear();
+    m_training->clear();
     m_growing.cancel();
     m_pace.stop();
-    m_trainingPace.stop();
     m_newest.reset();
-    m_writing.cancel(); // whose file it writes is not shown any more
+    m_notes->leave();
 }
 
 void Document::release()

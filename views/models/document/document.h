@@ -8,13 +8,15 @@
 
 #include "views/base/background_job.h"
 #include "views/models/document/device_data.h"
+#include "views/models/document/document_notes.h"
+#include "views/models/document/document_replay.h"
+#include "views/models/document/document_training.h"
 #include "views/models/document/summary_data.h"
 #include "views/models/document/view_state.h"
 
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 namespace strata::views {
 
@@ -86,28 +88,30 @@ public:
     [[nodiscard]] bool working() const; ///< loading, or deriving a device for the first time
     /// The allocator of the selected device is being replayed, or will be in a moment: DeviceData::replay
     /// says more soon.
-    [[nodiscard]] bool replaying() const;
-    [[nodiscard]] model::ProgressReport replayProgress() const;
-    void cancelReplay(); ///< of the selected device; what is published stays
-    void replayAgain(); ///< where it was cancelled
-    void leaveReplaysOut() { m_replaysLeftOut = true; } ///< before it opens
+    [[nodiscard]] bool replaying() const { return m_replay->running(); }
+    [[nodiscard]] model::ProgressReport replayProgress() const { return m_replay->progress(); }
+    void cancelReplay() { m_replay->cancel(); } ///< of the selected device; what is published stays
+    void replayAgain() { m_replay->again(); } ///< where it was cancelled
+    void leaveReplaysOut() { m_replay->leaveOut(); } ///< before it opens
     /// Steps, categories and leaks of the selected device are looked for: DeviceData::training says more
     /// soon.
-    [[nodiscard]] bool analysing() const;
-    [[nodiscard]] model::ProgressReport analysisProgress() const;
+    [[nodiscard]] bool analysing() const { return m_training->running(); }
+    [[nodiscard]] model::ProgressReport analysisProgress() const { return m_training->progress(); }
     /// Of the selected device; what is published stays. Of a session that grows it begins again in a while.
-    void cancelAnalysis();
-    void analyseAgain(); ///< where it was cancelled, or ran out of memory
+    void cancelAnalysis() { m_training->cancel(); }
+    void analyseAgain() { m_training->again(); } ///< where it was cancelled, or ran out of memory
     /// Categories of the user's own, for all devices; nullptr: none.
-    void setRules(std::shared_ptr<const model::CategoryRules> rules);
-    [[nodiscard]] const std::shared_ptr<const model::CategoryRules>& rules() const { return m_rules; }
+    [[nodiscard]] const std::shared_ptr<const model::CategoryRules>& rules() const
+    {
+        return m_training->rules();
+    }
     /// Tries what stands in a text of rules, empty for none, instead of those that are kept with the
     /// recording (ViewState::user()); says what is wrong with it, and changes nothing then. Whenever others
     /// are kept, these take part again.
-    [[nodiscard]] model::Result<void> tryRules(const std::string& json);
-    void useKeptRules();
+    [[nodiscard]] model::Result<void> tryRules(const std::string& json) { return m_training->tryRules(json); }
+    void useKeptRules() { m_training->useKeptRules(); }
     /// Why those that are kept do not take part: a later version wrote them. Empty where they do.
-    [[nodiscard]] const model::Error& rulesRefusal() const { return m_rulesRefusal; }
+    [[nodiscard]] const model::Error& rulesRefusal() const { return m_training->refusal(); }
     [[nodiscard]] bool isFollowing() const { return m_following; } ///< more may be shown
     [[nodiscard]] bool isBehind() const; ///< a newer generation of the device is to be seen in a moment
     [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
@@ -115,6 +119,7 @@ public:
 
     /// Of the selected device; nullptr until it is ready.
     [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+    [[nodiscard]] std::shared_ptr<const DeviceData> device(int number) const; ///< likewise, of any
     /// Of the selected device, from its digest until device() is there; nullptr where neither is.
     [[nodiscard]] std::shared_ptr<const SummaryData> summary() const;
     [[nodiscard]] bool hasOutline() const { return m_outline != nullptr; }
@@ -147,17 +152,9 @@ private:
         const std::shared_ptr<const model::Session>& session, const model::DeviceTrace* trace) const;
     void grow();
     void publishGrown(std::shared_ptr<const DeviceData> data);
-    void replaySelected();
     void publishReplay(const DeviceData& of, std::shared_ptr<const ReplayData> replay);
-    void analyseSelected();
-    void keptRulesChanged();
     void publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training);
-    void trainingRanOut(int device, const model::Error& error);
-    void restAnalysis(int device);
     void takeSession(std::shared_ptr<const model::Session> session);
-    void takeUser(const model::UserData& told);
-    void keepUser();
-    void userWritten(const model::Result<std::filesystem::path>& file);
     void abandonWork();
     void release();
 
@@ -175,23 +172,15 @@ private:
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
     ViewState* m_viewState;
     const std::shared_ptr<ColourTable> m_windowColours; // or nullptr
+    DocumentReplay* m_replay;
+    DocumentTraining* m_training;
+    DocumentNotes* m_notes;
     std::shared_ptr<DocumentColours> m_colours; // of what is open
-    std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
     BackgroundJob m_loading;
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done
-    std::map<int, std::unique_ptr<BackgroundJob>> m_replays; // of a device, at work or done
-    bool m_replaysLeftOut = false;
-    std::map<int, std::unique_ptr<BackgroundJob>> m_trainings; // likewise
-    std::set<int> m_notAnalysed; // devices for which that waits until it is asked for again
-    QTimer m_trainingPace; // until a session that grows may be looked at again
-    std::shared_ptr<const model::CategoryRules> m_rules; // or nullptr
     BackgroundJob m_growing; // derives the newest generation
     QTimer m_pace; // until the next one may be derived
     QElapsedTimer m_sinceGrow; // the last one was begun
-    BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes
-    std::string m_keptRules; // as they stand in ViewState::user()
-    std::string m_triedRules; // the text of m_rules
-    model::Error m_rulesRefusal; // of the kept ones
 };
 
 } // namespace strata::views

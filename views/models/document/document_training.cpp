@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of a document that looks for steps, categories and leaks, once all of a device is indexed.
+#include "views/models/document/document_training.h"
+
 #include "views/models/document/document.h"
 
 #include <QElapsedTimer>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -16,70 +18,96 @@ constexpr int kShortestPauseMs = 1000;
 
 } // namespace
 
-bool Document::analysing() const
+DocumentTraining::DocumentTraining(Document& document, Publish publish)
+    : QObject(&document)
+    , m_document(document)
+    , m_publish(std::move(publish))
 {
-    const auto job = m_trainings.find(m_viewState->device());
-    return job == m_trainings.end() ? working() : job->second->running();
+    m_pace.setSingleShot(true);
+    connect(&m_pace, &QTimer::timeout, this, &DocumentTraining::analyseSelected);
 }
 
-model::ProgressReport Document::analysisProgress() const
+void DocumentTraining::endFollowing()
 {
-    const auto job = m_trainings.find(m_viewState->device());
-    return job == m_trainings.end() ? model::ProgressReport() : job->second->progress();
+    m_pace.stop();
+    analyseSelected();
 }
 
-void Document::cancelAnalysis()
+void DocumentTraining::clear()
 {
-    const auto job = m_trainings.find(m_viewState->device());
-    if (job == m_trainings.end() || !job->second->running())
+    m_jobs.clear();
+    m_resting.clear();
+    m_rules.reset();
+    m_keptRules.clear();
+    m_triedRules.clear();
+    m_refusal = {};
+    m_pace.stop();
+}
+
+bool DocumentTraining::running() const
+{
+    const auto job = m_jobs.find(m_document.viewState().device());
+    return job == m_jobs.end() ? m_document.working() : job->second->running();
+}
+
+model::ProgressReport DocumentTraining::progress() const
+{
+    const auto job = m_jobs.find(m_document.viewState().device());
+    return job == m_jobs.end() ? model::ProgressReport() : job->second->progress();
+}
+
+void DocumentTraining::cancel()
+{
+    const auto job = m_jobs.find(m_document.viewState().device());
+    if (job == m_jobs.end() || !job->second->running())
         return;
-    restAnalysis(job->first);
+    rest(job->first);
     job->second->stop();
 }
 
 /// After it came to nothing: until it is asked for again, or there is more to be looked at.
-void Document::restAnalysis(int device)
+void DocumentTraining::rest(int device)
 {
-    if (m_following)
-        m_trainingPace.start(kShareOfCore * kShortestPauseMs);
+    if (m_document.isFollowing())
+        m_pace.start(kShareOfCore * kShortestPauseMs);
     else
-        m_notAnalysed.insert(device);
+        m_resting.insert(device);
 }
 
-void Document::analyseAgain()
+void DocumentTraining::again()
 {
-    if (analysing())
+    if (running())
         return;
-    m_notAnalysed.erase(m_viewState->device());
-    m_trainings.erase(m_viewState->device());
+    m_resting.erase(m_document.viewState().device());
+    m_jobs.erase(m_document.viewState().device());
     analyseSelected();
 }
 
-void Document::setRules(std::shared_ptr<const model::CategoryRules> rules)
+void DocumentTraining::setRules(std::shared_ptr<const model::CategoryRules> rules)
 {
     m_rules = std::move(rules);
-    m_trainings.clear();
-    m_notAnalysed.clear();
+    m_jobs.clear();
+    m_resting.clear();
     analyseSelected();
 }
 
-void Document::keptRulesChanged()
+void DocumentTraining::keptRulesChanged()
 {
-    if (m_keptRules != m_viewState->user().rules())
+    if (m_keptRules != m_document.viewState().user().rules())
         useKeptRules();
 }
 
-void Document::useKeptRules()
+void DocumentTraining::useKeptRules()
 {
-    m_keptRules = m_viewState->user().rules();
-    m_rulesRefusal = {};
+    m_keptRules = m_document.viewState().user().rules();
+    m_refusal = {};
     if (const auto used = tryRules(m_keptRules); !used) {
-        m_rulesRefusal = used.error();
+        m_refusal = used.error();
         (void)tryRules({});
     }
 }
 
-model::Result<void> Document::tryRules(const std::string& json)
+model::Result<void> DocumentTraining::tryRules(const std::string& json)
 {
     if (json == m_triedRules)
         return {};
@@ -96,52 +124,51 @@ model::Result<void> Document::tryRules(const std::string& json)
 }
 
 /// What there is goes on being shown until there is something newer.
-void Document::analyseSelected()
+void DocumentTraining::analyseSelected()
 {
-    const auto shown = device();
-    if (m_state != State::Ready || !shown || !shown->blocksIndex
-        || m_notAnalysed.contains(shown->trace->device()))
+    const auto shown = m_document.device();
+    if (m_document.state() != Document::State::Ready || !shown || !shown->blocksIndex
+        || m_resting.contains(shown->trace->device()))
         return;
-    auto& job = m_trainings[shown->trace->device()];
+    auto& job = m_jobs[shown->trace->device()];
     const TrainingData* const known = shown->training.get();
     const bool isNews = !known || !known->complete || !known->isOf(*shown) || known->rules != m_rules;
-    if (job && (job->running() || m_trainingPace.isActive() || !isNews))
+    if (job && (job->running() || m_pace.isActive() || !isNews))
         return;
     if (!job) {
         job = std::make_unique<BackgroundJob>(Earlier::Stop, BackgroundJob::Thread::Beside);
-        connect(job.get(), &BackgroundJob::runningChanged, this, &Document::progressChanged);
-        connect(job.get(), &BackgroundJob::progressChanged, this, &Document::progressChanged);
+        connect(job.get(), &BackgroundJob::runningChanged, &m_document, &Document::progressChanged);
+        connect(job.get(), &BackgroundJob::progressChanged, &m_document, &Document::progressChanged);
         connect(job.get(), &BackgroundJob::runningChanged, this, [this] {
-            const auto now = device();
+            const auto now = m_document.device();
             if (now && now->training && now->training->complete && !now->training->isOf(*now))
                 analyseSelected(); // more was recorded meanwhile
         });
         connect(job.get(), &BackgroundJob::failed, this,
-            [this, device = shown->trace->device()](
-                const model::Error& error) { trainingRanOut(device, error); });
+            [this, device = shown->trace->device()](const model::Error& error) { ranOut(device, error); });
     }
     job->start([this, shown, rules = m_rules](const JobContext& context) {
         QElapsedTimer took;
         took.start();
         analyseTraining(*shown, rules, context, [&](std::shared_ptr<const TrainingData> training) {
             context.deliver([this, shown, training = std::move(training), ms = took.elapsed()] {
-                if (training->complete && m_following)
-                    m_trainingPace.start(std::max(kShortestPauseMs, kShareOfCore * static_cast<int>(ms)));
-                publishTraining(*shown, training);
+                if (training->complete && m_document.isFollowing())
+                    m_pace.start(std::max(kShortestPauseMs, kShareOfCore * static_cast<int>(ms)));
+                m_publish(*shown, training);
             });
         });
     });
-    Q_EMIT progressChanged();
+    Q_EMIT m_document.progressChanged();
 }
 
 /// What was found before stays.
-void Document::trainingRanOut(int device, const model::Error& error)
+void DocumentTraining::ranOut(int device, const model::Error& error)
 {
-    const auto shown = m_devices.find(device);
-    if (shown == m_devices.end())
+    const auto shown = m_document.device(device);
+    if (!shown)
         return;
-    restAnalysis(device);
-    const DeviceData& now = *shown->second;
+    rest(device);
+    const DeviceData& now = *shown;
     auto found = std::make_shared<TrainingData>(now.training ? *now.training : TrainingData());
     if (!now.training) {
         found->session = now.session;
@@ -150,22 +177,7 @@ void Document::trainingRanOut(int device, const model::Error& error)
     }
     found->refusal = error;
     found->complete = true;
-    publishTraining(now, std::move(found));
-}
-
-void Document::publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training)
-{
-    const int number = of.trace->device();
-    const auto known = m_devices.find(number);
-    if (known == m_devices.end() || known->second->source != of.source)
-        return; // another document
-    const auto& before = known->second->training;
-    if (!training->complete && before && (before->complete || !training->hasPartsOf(*before)))
-        return; // what is shown stays until all of the newer one is there
-    auto data = std::make_shared<DeviceData>(*known->second);
-    data->training = std::move(training);
-    known->second = std::move(data);
-    Q_EMIT deviceReady(number);
+    m_publish(now, std::move(found));
 }
 
 } // namespace strata::views

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/models/document/replay_data.h"
 #include "views/pages/summary/summary_page.h"
 
 #include "views/models/document/ledger_source.h"
+#include "views/models/document/replay_data.h"
 #include "views/models/tables/csv.h"
 #include "views/models/whatif/advice_source.h"
-#include "views/pages/leaks/leak_texts.h"
-#include "views/pages/parts/document_texts.h"
 #include "views/pages/parts/kept_view.h"
 #include "views/pages/parts/summary_facts.h"
 #include "views/pages/summary/advice_rows.h"
+#include "views/pages/summary/curve_part.h"
 #include "views/pages/summary/ledger_panel.h"
+#include "views/pages/summary/rules_dialog.h"
 #include "views/pages/summary/share_list.h"
-#include "views/pages/summary/work_verdict.h"
+#include "views/pages/summary/summary_jumps.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
-#include "views/style/type.h"
 #include "views/widgets/memory/curve_overview.h"
 
 #include <QLabel>
@@ -34,10 +33,8 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kTwoColumns = 760; // from this width on, before scaling
-constexpr int kFactsWidth = 352; // of the second one
-constexpr int kWidest = 1280;
 constexpr int kRestMs = 300;
+constexpr std::size_t kStoryParts = 6;
 
 } // namespace
 
@@ -45,6 +42,9 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_ledger(new LedgerSource(document, this))
     , m_advice(new AdviceSource(document, this))
+    , m_jumps(new SummaryJumps(*this, document))
+    , m_peak(document, *m_jumps)
+    , m_facts(*this, *m_jumps, [this] { Q_EMIT unfoldedChanged(); })
     , m_scroll(new QScrollArea)
 {
     setAccessibleName(title());
@@ -62,8 +62,8 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document.viewState(), &ViewState::axisChanged, this, &SummaryPage::showCurves);
     connect(&document, &Document::deviceReady, this, &SummaryPage::refreshLedger);
     connect(&document, &Document::deviceReady, this, [this] {
-        showLeaks(m_shown);
-        showLeaks(m_next);
+        m_shown.showLeaks(m_document);
+        m_next.showLeaks(m_document);
     });
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refreshLedger);
     connect(&document.viewState(), &ViewState::selectionChanged, this, &SummaryPage::refreshLedger);
@@ -116,7 +116,7 @@ void SummaryPage::refresh()
 {
     const auto before = std::exchange(m_data, m_document.summary());
     if (!m_data || !before || m_data->summary->device != before->summary->device)
-        m_wanted.clear();
+        m_jumps->another();
     const std::shared_ptr<const SummaryData>& shown = m_shown.data;
     if (!m_data || !shown || !m_data->follows(*shown)) {
         // What comes later does not change a summary, and events say what their digest said.
@@ -138,8 +138,7 @@ void SummaryPage::refresh()
         if (!busy())
             Q_EMIT busyChanged();
     }
-    if (!m_wanted.empty() && m_document.device())
-        focusOn(std::exchange(m_wanted, {}));
+    m_jumps->deviceReady();
 }
 
 /// What is cheap goes with every generation, the rest when its turn comes.
@@ -148,7 +147,7 @@ void SummaryPage::goOn()
     if (inBackground())
         return;
     if (m_shown.verdict)
-        showVerdict(*m_shown.verdict, m_data->summary->verdict);
+        m_shown.showVerdict(m_data->summary->verdict, m_palette);
     showCurves();
 }
 
@@ -198,162 +197,56 @@ void SummaryPage::rebuild()
         m_step.start();
 }
 
-/// Content of the newest data, without its parts.
-SummaryPage::Content SummaryPage::begin()
+SummaryContent SummaryPage::begin()
 {
-    Content made{ m_data, new QWidget };
-    auto* outer = new QHBoxLayout(made.widget);
-    outer->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
-    auto* body = new QWidget;
-    body->setMaximumWidth(scaled(kWidest, font()));
-    outer->addWidget(body, 100);
-    outer->addStretch(1);
-    auto* page = new QVBoxLayout(body);
-    page->setContentsMargins(0, 0, 0, 0);
-    page->setSpacing(3 * kGrid);
-    if (!m_data) {
-        const auto session = m_document.session();
-        const bool empty = session && session->devices().empty();
-        if (empty && text::holdsWork(m_document)) {
-            QLabel* told = textLabel(tr("%1: it is on the page %2.")
-                                         .arg(text::withoutDevices(m_document),
-                                             text::pageLinked(tr("Timeline"), QStringLiteral("timeline"))));
-            told->setTextFormat(Qt::RichText);
-            told->setTextInteractionFlags(Qt::TextBrowserInteraction);
-            connect(told, &QLabel::linkActivated, this, [this](const QString& target) {
-                if (const auto other = text::pageOfLink(target))
-                    Q_EMIT openPage(*other, {});
-            });
-            page->addWidget(told);
-            page->addWidget(workVerdict());
-            page->addStretch();
-            return made;
-        }
-        page->addWidget(textLabel(!empty ? tr("Working out the totals…")
-                : m_document.isFollowing()
-                ? tr("Nothing has been recorded yet.")
-                : tr("%1: neither segments nor events. Call %2 before the program allocates.")
-                      .arg(text::withoutDevices(m_document), text::recordLine()),
-            true));
-        page->addStretch();
-        return made;
-    }
-
-    QLabel* verdict = made.verdict = textLabel(QString());
-    verdict->setTextFormat(Qt::RichText);
-    verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
-    verdict->setFont(sized(font(), kVerdictPx));
-    showVerdict(*verdict, m_data->summary->verdict);
-    connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
-        if (const auto line = text::lineOfLink(target))
-            chooseLine(*line);
-        else if (const auto event = text::eventOfLink(target))
-            showInstant(*event);
-    });
-    auto* top = new QVBoxLayout;
-    top->setSpacing(kGrid / 2);
-    top->addWidget(verdict);
-    if (m_data->summary->needs)
-        top->addWidget(needsLabel(*m_data->summary->needs));
-    made.leaks = textLabel(QString());
-    made.leaks->setTextFormat(Qt::RichText);
-    made.leaks->setTextInteractionFlags(Qt::TextBrowserInteraction);
-    connect(made.leaks, &QLabel::linkActivated, this, [this](const QString& target) {
-        if (const auto other = text::pageOfLink(target))
-            Q_EMIT openPage(*other, {});
-    });
-    top->addWidget(made.leaks);
-    if (text::holdsWork(m_document) && !m_document.isFollowing())
-        top->addWidget(workVerdict());
-    page->addLayout(top);
-
-    made.columns = new QBoxLayout(QBoxLayout::LeftToRight);
-    made.columns->setSpacing(4 * kGrid);
-    auto* story = new QVBoxLayout;
-    made.facts = new QWidget;
-    auto* facts = new QVBoxLayout(made.facts);
-    facts->setContentsMargins(0, 0, 0, 0);
-    for (QVBoxLayout* column : { story, facts })
-        column->setSpacing(3 * kGrid);
-    made.columns->addLayout(story, 1);
-    made.columns->addWidget(made.facts);
-    page->addLayout(made.columns);
-    page->addStretch();
-    showLeaks(made);
+    SummaryContent made = SummaryContent::begin(m_data, m_document, font(), m_palette, *m_jumps);
     arrange(made);
     return made;
 }
 
-/// Of what ran when.
-QWidget* SummaryPage::workVerdict()
+void SummaryPage::fillStory(std::size_t number, QVBoxLayout& part, const SummaryData& device)
 {
-    auto* verdict = new WorkVerdict(m_document.session(), m_palette[Palette::Role::Accent].name());
-    connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
-        if (const auto other = text::pageOfLink(target))
-            Q_EMIT openPage(*other, {});
-    });
-    return verdict;
-}
-
-void SummaryPage::showVerdict(QLabel& label, const std::vector<model::Sentence>& verdict) const
-{
-    label.setText(verdictHtml(verdict, m_palette[Palette::Role::Accent].name()));
-    label.setAccessibleName(verdictPlain(verdict));
-}
-
-/// Below the verdict, where they are found: what is shown moves by that line.
-void SummaryPage::showLeaks(const Content& content) const
-{
-    const auto device = m_document.device();
-    const bool known = content.leaks && content.data && device && device->training && device->training->leaks
-        && device->trace->device() == content.data->summary->device;
-    if (!content.leaks)
-        return;
-    const QString line = known ? leaksLine(*device->training) : QString();
-    content.leaks->setText(line);
-    content.leaks->setVisible(!line.isEmpty());
+    switch (number) {
+    case 0:
+        return fillCurves(part, device);
+    case 1:
+        return m_peak.fillDevices(part, device, m_palette);
+    case 2:
+        return m_peak.fillOutOfMemory(part, device, m_palette);
+    case 3:
+        return fillAdvice(part, device);
+    case 4:
+        return fillLedger(part, device);
+    default:
+        return m_peak.fillPeak(part, device, m_palette);
+    }
 }
 
 void SummaryPage::addNextPart()
 {
-    struct Part {
-        void (SummaryPage::*fill)(QVBoxLayout&, const SummaryData&);
-        bool fact; ///< of the second column
-    };
-    static constexpr Part kParts[] = {
-        { &SummaryPage::fillCurves, false },
-        { &SummaryPage::fillDevices, false },
-        { &SummaryPage::fillOutOfMemory, false },
-        { &SummaryPage::fillAdvice, false },
-        { &SummaryPage::fillLedger, false },
-        { &SummaryPage::fillPeak, false },
-        { &SummaryPage::fillIntegrity, true },
-        { &SummaryPage::fillWaste, true },
-        { &SummaryPage::fillNumbers, true },
-        { &SummaryPage::fillSimulation, true },
-        { &SummaryPage::fillDriver, true },
-        { &SummaryPage::fillHostMemory, true },
-        { &SummaryPage::fillSettings, true },
-    };
-    Content& made = m_next.widget ? m_next : m_shown;
+    SummaryContent& made = m_next.widget ? m_next : m_shown;
     auto* story = static_cast<QVBoxLayout*>(made.columns->itemAt(0)->layout());
     auto* facts = static_cast<QVBoxLayout*>(made.facts->layout());
-    const Part& part = kParts[made.parts++];
+    const std::size_t number = made.parts++;
+    const bool isFact = number >= kStoryParts;
     // Filled before it has a parent: labels added to what is shown would be laid out one by one.
     auto* widget = new QWidget;
     auto* inside = new QVBoxLayout(widget);
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(kGrid);
-    (this->*part.fill)(*inside, *made.data);
+    if (isFact)
+        m_facts.fill(number - kStoryParts, *inside, *made.data, m_palette);
+    else
+        fillStory(number, *inside, *made.data);
     if (inside->count() > 0) {
-        (part.fact ? facts : story)->addWidget(widget);
+        (isFact ? facts : story)->addWidget(widget);
         widget->show(); // now, not when the layout gets to it: what is made is there
         for (AdviceRows* rows : widget->findChildren<AdviceRows*>())
             showAdvice(*rows);
     } else {
         delete widget;
     }
-    if (made.parts < std::size(kParts))
+    if (made.parts < kStoryParts + FactColumn::kParts)
         return;
     story->addStretch();
     facts->addStretch();
@@ -369,7 +262,108 @@ void SummaryPage::addNextPart()
     makeNext();
 }
 
-void SummaryPage::showContent(const Content& content)
+void SummaryPage::fillCurves(QVBoxLayout& part, const SummaryData& device)
+{
+    if (CurveOverview* picture = addCurves(part, m_document, device, m_palette)) {
+        connect(picture, &CurveOverview::hoverText, this, &SummaryPage::hoverText);
+        connect(picture, &CurveOverview::eventChosen, m_jumps, &SummaryJumps::instant);
+    }
+}
+
+CurveOverview* SummaryPage::curves(const QWidget* content) const
+{
+    return content ? content->findChild<CurveOverview*>() : nullptr;
+}
+
+/// As the document has them now. The figures beside them are the same, or follow within the second where the
+/// trace grows.
+void SummaryPage::showCurves()
+{
+    for (const SummaryContent* content : { &m_shown, &m_next })
+        if (CurveOverview* picture = curves(content->widget)) {
+            picture->setWaitingFor(waitingFor(m_document));
+            picture->setAxis(m_document.viewState().axis());
+            const auto events = m_document.device();
+            if (content == &m_shown && events && events->trace->device() == content->data->summary->device
+                && (picture->waits() || m_shown.data == m_data || m_data->follows(*m_shown.data)))
+                picture->setDevice(events);
+        }
+}
+
+void SummaryPage::fillAdvice(QVBoxLayout& part, const SummaryData& device)
+{
+    // A refused request has advice of its own above, of a replay that is exact.
+    auto* rows = new AdviceRows(device.summary->outOfMemory.empty() ? tr("Do this") : tr("Or do this"));
+    connect(rows, &AdviceRows::chosen, this, &SummaryPage::whatIfAsked);
+    part.addWidget(rows); // filled once the part has its place: shown alone it would be a window
+}
+
+void SummaryPage::showAdvice(AdviceRows& rows) const
+{
+    rows.setAdvice(m_advice->advice(), m_palette[Palette::Role::Accent].name());
+    if (QWidget* part = rows.parentWidget()) // else it would leave a gap
+        part->setVisible(!m_advice->advice().empty());
+}
+
+void SummaryPage::adviceChanged()
+{
+    for (const QWidget* content : { m_shown.widget, m_next.widget })
+        if (content != nullptr)
+            for (AdviceRows* rows : content->findChildren<AdviceRows*>())
+                showAdvice(*rows);
+    Q_EMIT busyChanged();
+}
+
+/// Once it is seen: a few replays.
+void SummaryPage::refreshAdvice()
+{
+    if (!inBackground())
+        m_advice->refresh();
+}
+
+void SummaryPage::fillLedger(QVBoxLayout& part, const SummaryData& device)
+{
+    if (device.recording->refusal || device.summary->totals.requestedBytesPeak == 0)
+        return;
+    auto* panel = new LedgerPanel(m_document, *m_ledger, m_palette);
+    connect(panel, &LedgerPanel::instantChosen, m_jumps, &SummaryJumps::instant);
+    connect(
+        panel, &LedgerPanel::categoryChosen, this, [this](model::Category category, model::EventIndex event) {
+            m_jumps->group(model::Grouping::Category, std::string(model::categoryWord(category)), event);
+        });
+    connect(
+        panel, &LedgerPanel::moduleChosen, this, [this](const std::string& path, model::EventIndex event) {
+            m_jumps->group(
+                model::Grouping::Module, path.empty() ? std::string(model::kNoModuleLabel) : path, event);
+        });
+    connect(panel, &LedgerPanel::lineChosen, this, [this](const std::string& line, model::EventIndex event) {
+        m_jumps->line({ line, event });
+    });
+    connect(panel, &LedgerPanel::rulesAsked, this, &SummaryPage::editRules);
+    part.addWidget(panel);
+}
+
+void SummaryPage::editRules()
+{
+    if (m_document.device())
+        (new RulesDialog(m_document, m_palette, this))->open();
+}
+
+/// Once it is seen: whoever works on another page need not wait for it.
+void SummaryPage::refreshLedger()
+{
+    if (!inBackground())
+        m_ledger->refresh();
+}
+
+const LedgerPanel* SummaryPage::ledgerInUse() const
+{
+    const auto* panel = m_shown.widget ? m_shown.widget->findChild<LedgerPanel*>() : nullptr;
+    const QWidget* keyboard = window()->focusWidget();
+    return panel && keyboard && panel->isAncestorOf(keyboard) && m_ledger->data() ? panel : nullptr;
+}
+
+void SummaryPage::showContent(const SummaryContent& content)
 {
     const CurveOverview* before = curves(m_shown.widget);
     if (CurveOverview* next = curves(content.widget); before && next && content.data->follows(*m_shown.data))
@@ -383,65 +377,15 @@ void SummaryPage::showContent(const Content& content)
     content.widget->setAutoFillBackground(false); // the scroll area switches it on
 }
 
-void SummaryPage::arrange(const Content& content) const
+void SummaryPage::arrange(const SummaryContent& content) const
 {
-    if (!content.columns)
-        return;
-    const double scale = scaleOf(font());
-    // Figures do not shrink: what has no room beside them stands below.
-    const int around = 4 * kMargin + m_scroll->verticalScrollBar()->sizeHint().width();
-    const int least = content.columns->itemAt(0)->minimumSize().width() + content.columns->spacing()
-        + qRound(kFactsWidth * scale);
-    const bool two = width() >= std::max(qRound(kTwoColumns * scale), least + around);
-    content.columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-    content.facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
-    content.facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
+    content.arrange(width(), m_scroll->verticalScrollBar()->sizeHint().width(), font());
 }
 
 void SummaryPage::resizeEvent(QResizeEvent*)
 {
     arrange(m_shown);
     arrange(m_next);
-}
-
-void SummaryPage::showInstant(model::EventIndex event)
-{
-    m_document.viewState().select(EventRange{ event, event });
-    Q_EMIT openPage(QStringLiteral("memory"), event);
-    Q_EMIT focusChanged(Focus::onEvent(event));
-}
-
-void SummaryPage::chooseLine(const text::LineLink& link)
-{
-    m_document.viewState().setGrouping(model::Grouping::Line); // where Memory can show it
-    if (link.event)
-        m_document.viewState().select(EventRange{ *link.event, *link.event });
-    Q_EMIT openPage(QStringLiteral("memory"), link.event);
-    if (link.event)
-        Q_EMIT focusChanged(Focus::onEvent(*link.event)); // unless the line holds memory
-    focusOn(link.line);
-}
-
-void SummaryPage::focusOn(const std::string& line)
-{
-    const auto device = m_document.device();
-    if (!device) {
-        m_wanted = line;
-        return;
-    }
-    if (const model::GroupKey key{ line, 0 }; device->byLine->find(key))
-        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, key));
-}
-
-void SummaryPage::filterBy(const std::string& line, bool named)
-{
-    model::BlockFilter filter = m_document.viewState().filter();
-    if (named)
-        filter.line = line;
-    else
-        filter.sites = { model::StackId() };
-    m_document.viewState().setFilter(filter);
-    Q_EMIT openPage(QStringLiteral("memory"), {});
 }
 
 QString SummaryPage::commandLine() const
@@ -468,7 +412,7 @@ QString SummaryPage::copyText() const
         all += QTextDocumentFragment::fromHtml(m_shown.leaks->text()).toPlainText() + QLatin1Char('\n');
     std::size_t row = 0;
     for (const model::GroupSum& sum : m_data->summary->peak.groups) {
-        if (row++ == kPeakRows)
+        if (row++ == PeakParts::kPeakRows)
             break;
         all += QStringLiteral("%1\t%2\t%3\n")
                    .arg(text::utf8(m_data->byLine->label(sum.group)), text::bytes(sum.bytes),

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/tables/flame_page.h"
 
+#include "model/trace/filter/filter_conditions.h"
+#include "model/trace/filter/grouping.h"
 #include "views/models/document/group_colours.h"
 #include "views/models/document/shown_instant.h"
 #include "views/models/tables/table_cells.h"
 #include "views/pages/parts/document_texts.h"
+#include "views/pages/parts/filter_text.h"
+#include "views/pages/tables/flame_export.h"
+#include "views/pages/tables/flame_words.h"
 #include "views/pages/tables/table_page.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -13,12 +18,14 @@
 #include "views/widgets/flame_breadcrumb.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/flow_layout.h"
-#include "views/widgets/segmented.h"
 #include "views/widgets/table_footer.h"
 
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
+#include <QMenu>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -27,39 +34,27 @@
 
 namespace strata::views {
 
-using model::EventIndex;
 using model::TreeCost;
 
 namespace {
 
-bool sameQuery(const model::TreeQuery& a, const model::TreeQuery& b)
-{
-    return a.from == b.from && a.to == b.to && a.cost == b.cost && a.order == b.order
-        && a.userFramesOnly == b.userFramesOnly && a.byLine == b.byLine;
-}
+constexpr std::size_t kFoldedLimit = 64u << 20; // bytes on the clipboard
 
 } // namespace
-
-bool FlamePage::Shown::operator==(const Shown& other) const
-{
-    return sameQuery(query, other.query) && roots == other.roots && filter == other.filter
-        && trace == other.trace && labels == other.labels;
-}
 
 FlamePage::FlamePage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_sentence(new QLabel)
+    , m_choices([this] { compute(); })
     , m_breadcrumb(new FlameBreadcrumb)
-    , m_search(new QLineEdit)
-    , m_found(new QLabel)
     , m_stack(new QStackedWidget)
     , m_splitter(new QSplitter(Qt::Horizontal))
     , m_graph(new FlameGraph)
+    , m_search(*m_graph)
     , m_tree(new CallTreeView)
     , m_notice(new EmptyNotice)
     , m_footer(new TableFooter)
 {
-    m_options.userFramesOnly = true;
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setTextFormat(Qt::RichText);
     m_sentence->setWordWrap(true);
@@ -92,7 +87,8 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
 
     m_footer->watch(&m_computing, tr("Adding up stacks"));
     m_footer->watch(&m_copying, tr("Copying stacks"));
-    for (const BackgroundJob* job : { &m_computing, &m_searching, &m_copying })
+    for (const BackgroundJob* job :
+        { &std::as_const(m_computing), &m_search.job(), &std::as_const(m_copying) })
         follow(*job);
     connect(m_footer, &TableFooter::gaveUp, this, [this](BackgroundJob* job) {
         if (job == &m_computing)
@@ -133,63 +129,60 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
 
 QWidget* FlamePage::makeControls()
 {
-    m_cost = new Segmented(tr("Measured"),
-        { { tr("Bytes"), tr("Requested bytes that are live at the instant, or at the peak of the range") },
-            { tr("Count"), tr("Allocations in the range, or blocks live at the instant") },
-            { tr("Alive at end"),
-                tr("Bytes allocated in the range and alive at the end of the trace, what is meant to stay "
-                   "included") },
-            { tr("Temporary"), tr("Bytes allocated and freed within the range") } });
-    m_frames = new Segmented(tr("Frames"),
-        { { tr("Your code"), tr("Frames of torch, the standard library and C++ fold into their callers") },
-            { tr("All frames"), tr("Everything that the stacks hold") } });
-    m_grouping = new Segmented(tr("Grouped"),
-        { { tr("Stacks"), tr("Whole stacks") },
-            { tr("Lines"), tr("The innermost line of your own code alone") },
-            { tr("Categories"), tr("Stacks below what their blocks are for") },
-            { tr("Modules"), tr("Stacks below the modules that their blocks belong to") } });
-    m_order = new Segmented(tr("Direction"),
-        { { tr("Top down"), tr("From the outermost frame to the line that allocates") },
-            { tr("Bottom up"), tr("From the line that allocates to its callers") } });
-    m_frames->choose(m_options.userFramesOnly ? 0 : 1);
-    connect(m_cost, &Segmented::changed, this,
-        [this](int index) { setCost(static_cast<model::TreeCost>(index)); });
-    connect(m_frames, &Segmented::changed, this, [this](int index) { setUserFramesOnly(index == 0); });
-    connect(m_grouping, &Segmented::changed, this, [this](int index) {
-        choose(index == 1,
-            index == 2       ? std::optional(model::Grouping::Category)
-                : index == 3 ? std::optional(model::Grouping::Module)
-                             : std::nullopt);
-    });
-    connect(m_order, &Segmented::changed, this,
-        [this](int index) { setOrder(static_cast<model::TreeOrder>(index)); });
-
-    m_search->setPlaceholderText(tr("Find a function or file"));
-    m_search->setAccessibleName(tr("Find in the flame graph"));
-    m_search->setClearButtonEnabled(true);
-    m_search->setAcceptDrops(false); // a file dropped here is to be opened
-    m_search->setFixedWidth(200);
-    m_found->setProperty("muted", true);
-    connect(m_search, &QLineEdit::textChanged, this, &FlamePage::startSearch);
-    connect(m_search, &QLineEdit::returnPressed, m_graph, [this] { m_graph->setFocus(); });
-
     auto* controls = new QWidget;
     auto* rows = new QVBoxLayout(controls);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(kGrid);
     auto* choices = new FlowLayout; // in a narrow window they go on in the next line
     choices->setSpacings(kMargin, kGrid);
-    for (Segmented* choice : { m_cost, m_grouping, m_frames })
+    for (QWidget* choice : m_choices.what())
         choices->addWidget(choice);
     auto* ways = new QHBoxLayout;
     ways->setSpacing(kGrid);
-    ways->addWidget(m_order); // a row of all four would make the window wider than many screens
+    ways->addWidget(&m_choices.direction()); // all four in a row would be wider than many screens
     ways->addWidget(m_breadcrumb, 1);
-    ways->addWidget(m_found);
-    ways->addWidget(m_search);
+    ways->addWidget(&m_search.found());
+    ways->addWidget(&m_search.field());
     rows->addLayout(choices);
     rows->addLayout(ways);
     return controls;
+}
+
+void FlamePage::makeActions()
+{
+    addPageAction(tr("Top Down or Bottom Up"), { Qt::Key_B }, [this] {
+        setOrder(m_choices.query().order == model::TreeOrder::TopDown ? model::TreeOrder::BottomUp
+                                                                      : model::TreeOrder::TopDown);
+    });
+    addPageAction(tr("Stacks or Lines"), { Qt::Key_L }, [this] { setByLine(!m_choices.query().byLine); });
+    const auto addRoots = [this](const QString& text, Qt::Key key, model::Grouping grouping) {
+        addPageAction(text, { key }, [this, grouping] {
+            if (m_choices.roots() == grouping)
+                setRoots(std::nullopt);
+            else if (m_device && text::groupsAbsence(m_document, *m_device, grouping).isEmpty())
+                setRoots(grouping);
+        });
+    };
+    addRoots(tr("Stacks Below Categories"), Qt::Key_C, model::Grouping::Category);
+    addRoots(tr("Stacks Below Modules"), Qt::Key_D, model::Grouping::Module);
+    addPageAction(tr("Your Code or All Frames"), { Qt::Key_U },
+        [this] { setUserFramesOnly(!m_choices.query().userFramesOnly); });
+    addPageAction(tr("Next Measure"), { Qt::Key_M }, [this] {
+        setCost(static_cast<model::TreeCost>((static_cast<int>(m_choices.query().cost) + 1) % 4));
+    });
+    addPageAction(tr("Find in the Flame Graph"), { Qt::CTRL | Qt::SHIFT | Qt::Key_F }, [this] {
+        m_search.field().setFocus(Qt::ShortcutFocusReason);
+        m_search.field().selectAll();
+    });
+    addPageAction(tr("Copy Collapsed Stacks"), { Qt::CTRL | Qt::ALT | Qt::Key_S }, [this] { copyFolded(); });
+}
+
+void FlamePage::offerRoots()
+{
+    for (const model::Grouping roots : { model::Grouping::Category, model::Grouping::Module }) {
+        const QString absence = m_device ? text::groupsAbsence(m_document, *m_device, roots) : QString();
+        m_choices.offerRoots(roots, m_device && absence.isEmpty(), absence);
+    }
 }
 
 void FlamePage::connectDocument()
@@ -242,18 +235,20 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
     showNotice();
 }
 
-FlamePage::Shown FlamePage::wanted() const
+FlameQuestion FlamePage::wanted() const
 {
-    Shown shown{ m_options, m_roots, m_document.viewState().filter(), m_device->trace, {} };
-    if (m_roots || shown.filter.asksForLabels())
+    FlameQuestion shown{ m_choices.query(), m_choices.roots(), m_document.viewState().filter(),
+        m_device->trace, {} };
+    if (m_choices.roots() || shown.filter.asksForLabels())
         shown.labels = m_device->labels();
     const std::optional<EventRange>& selection = m_document.viewState().selection();
-    const bool needsRange = m_options.cost == TreeCost::Leaked || m_options.cost == TreeCost::Temporary;
+    const bool needsRange
+        = m_choices.query().cost == TreeCost::Leaked || m_choices.query().cost == TreeCost::Temporary;
     if (selection && !(needsRange && selection->isInstant())) {
         shown.query.from = selection->first;
         shown.query.to = selection->last;
     } else if (const auto failed = lastOutOfMemory(*m_device);
-               failed && !selection && m_options.cost == TreeCost::Bytes) {
+               failed && !selection && m_choices.query().cost == TreeCost::Bytes) {
         shown.query.from = shown.query.to = *failed; // as Memory does
     } else {
         shown.query.from = -1;
@@ -269,13 +264,13 @@ void FlamePage::compute()
     m_late = inBackground();
     if (m_late)
         return;
-    const Shown shown = wanted();
+    const FlameQuestion shown = wanted();
     if (m_asked == shown || (shown.roots && !shown.labels.module))
         return; // in the latter case they come
     m_asked = shown;
-    m_computing.start(
-        [device = m_device, shown](const JobContext& context) { return make(device, shown, context); },
-        [this, shown](Made made) {
+    m_computing.start([device = m_device, shown](
+                          const JobContext& context) { return makeFlamePicture(device, shown, context); },
+        [this, shown](FlamePicture made) {
             show(shown, std::move(made));
             if (std::exchange(m_again, false))
                 compute();
@@ -290,47 +285,7 @@ void FlamePage::showEvent(QShowEvent* event)
         compute();
 }
 
-FlamePage::Made FlamePage::make(
-    std::shared_ptr<const DeviceData> of, const Shown& shown, const JobContext& context)
-{
-    const DeviceData& device = *of;
-    std::optional<model::BlockMatcher> matcher;
-    if (!shown.filter.empty())
-        matcher.emplace(*device.trace, shown.filter, device.labels());
-    const auto roots = shown.roots ? device.groups(*shown.roots) : nullptr;
-    Made made;
-    made.device = std::move(of);
-    const model::BlockMatcher* const filter = matcher ? &*matcher : nullptr;
-    made.tree = std::make_shared<const FlameTree>(device.session,
-        roots ? model::callTree(*device.timeline, shown.query, *roots, filter, context.stop())
-              : model::callTree(*device.timeline, shown.query, filter, context.stop()));
-    if (roots || shown.query.byLine)
-        made.ranks = ranksOf(*made.tree, device, roots ? *roots : *device.byLine);
-    return made;
-}
-
-/// The colours of the groups that lie upon the root, as everywhere; those of modules follow their names.
-std::map<FlameTree::Node, int> FlamePage::ranksOf(
-    const FlameTree& tree, const DeviceData& device, const model::GroupTable& groups)
-{
-    const std::vector<int> ranks
-        = groups.grouping() == model::Grouping::Line ? device.lineRank : fixedColoursOf(groups);
-    std::map<std::string_view, int> rankOfLabel;
-    for (std::uint32_t group = 0; group < ranks.size(); ++group)
-        if (groups.grouping() != model::Grouping::Module || ranks[group] == Palette::kHatched)
-            rankOfLabel.emplace(groups.label(group), ranks[group]);
-    std::map<FlameTree::Node, int> found;
-    for (const FlameTree::Node node : tree.children(0)) {
-        const std::string label = tree.isGroup(node) ? *tree.group(node)
-            : tree.frame(node).valid() ? model::frameLabel(device.trace->recording(), tree.frame(node))
-                                       : std::string();
-        if (const auto rank = rankOfLabel.find(label); rank != rankOfLabel.end())
-            found.emplace(node, rank->second);
-    }
-    return found;
-}
-
-void FlamePage::show(const Shown& shown, Made made)
+void FlamePage::show(const FlameQuestion& shown, FlamePicture made)
 {
     const bool goesOn
         = m_shownDevice && m_shownDevice->trace != made.device->trace && made.device->follows(*m_shownDevice);
@@ -348,7 +303,7 @@ void FlamePage::show(const Shown& shown, Made made)
             m_tree->setCurrentNode(m_graph->current());
     }
     showNotice();
-    startSearch();
+    m_search.start();
     Q_EMIT busyChanged();
 }
 
@@ -359,93 +314,16 @@ void FlamePage::refreshSentence()
     m_footer->setVisible(any);
     if (!any)
         return;
-    m_sentence->setText(sentence());
+    const TrainingData* const training
+        = m_device->follows(*m_shownDevice) ? m_device->training.get() : nullptr;
+    m_sentence->setText(words().sentence(training ? training->leaks.get() : nullptr));
     m_footer->setText(text::counted(m_shownTree->size() - 1, tr("1 frame"), tr("%1 frames"))
         + (m_shownTree->tree().complete ? QString() : tr("; cut: the stacks hold more than can be shown")));
 }
 
-QString FlamePage::rangeText() const
+FlameWords FlamePage::words() const
 {
-    const model::TreeQuery& query = m_made->query;
-    if (!m_document.viewState().selection() || query.from < 0)
-        return query.to + 1 == m_shownDevice->trace->eventCount()
-            ? tr("in the whole trace")
-            : tr("up to event %1").arg(text::count(query.to));
-    return tr("between event %1 and event %2").arg(text::count(query.from), text::count(query.to));
-}
-
-/// What is alive at the end, which is no leak for that.
-QString FlamePage::aliveText() const
-{
-    const model::TreeQuery& query = m_made->query;
-    const QString bytes = text::strong(text::bytes(m_shownTree->total(0)));
-    const bool whole
-        = query.from < 0 && query.to + 1 == m_shownDevice->trace->eventCount() && m_made->filter.empty();
-    QString text = whole ? tr("%1 is alive at the end").arg(bytes)
-                         : tr("%1, allocated %2, is alive at the end").arg(bytes, rangeText());
-    const TrainingData* const training
-        = m_device->follows(*m_shownDevice) ? m_device->training.get() : nullptr;
-    if (!training || !training->leaks)
-        return text;
-    std::int64_t leaking = 0;
-    for (const model::LeakSite& site : training->leaks->sites)
-        if (site.kind == model::LeakKind::Leak)
-            for (const model::LeakGrowth& left : site.survivors)
-                leaking += left.requestedBytes;
-    if (whole && leaking < m_shownTree->total(0) / 2)
-        text += tr(", most of it meant to stay");
-    if (training->leaks->verdict == model::LeakReport::Verdict::Found)
-        text += tr(" (%1 has what grows)").arg(text::pageLinked(tr("Leaks"), QStringLiteral("leaks")));
-    return text;
-}
-
-QString FlamePage::sentence() const
-{
-    const FlameTree& tree = *m_shownTree;
-    const model::TreeQuery& query = m_made->query;
-    const QString bytes = text::strong(text::bytes(tree.total(0)));
-    const QString blocks = text::strong(text::count(tree.blocks(0)));
-    QString text;
-    switch (query.cost) {
-    case TreeCost::Bytes: {
-        const EventIndex at = tree.tree().at;
-        const bool failed = !m_document.viewState().selection() && at == lastOutOfMemory(*m_shownDevice);
-        const QString when = at < 0 ? tr("before the first event")
-            : failed                ? tr("at the out-of-memory, event %1").arg(text::count(at))
-                                    : tr("at event %1").arg(text::count(at));
-        text = query.from == query.to ? tr("%1 in %2 blocks live %3").arg(bytes, blocks, when)
-                                      : tr("%1 in %2 blocks live at the peak, %3").arg(bytes, blocks, when);
-        break;
-    }
-    case TreeCost::Count:
-        text = query.from == query.to ? tr("%1 blocks live at event %2").arg(blocks, text::count(query.to))
-                                      : tr("%1 allocations %2").arg(blocks, rangeText());
-        break;
-    case TreeCost::Leaked:
-        text = aliveText();
-        break;
-    case TreeCost::Temporary:
-        text = tr("%1 in %2 blocks, allocated and freed %3").arg(bytes, blocks, rangeText());
-        break;
-    }
-
-    // The first frame below which not nearly everything lies: what tells one part of the program from
-    // another.
-    constexpr double kNearlyAll = 0.9;
-    FlameTree::Node node = 0;
-    while (!tree.children(node).empty()
-        && static_cast<double>(tree.total(node)) > kNearlyAll * static_cast<double>(tree.total(0)))
-        node = tree.children(node).front();
-    if (node != 0 && tree.total(0) > 0 && (tree.isGroup(node) || tree.frame(node).valid())) {
-        const QString function = tree.function(node), place = tree.place(node);
-        const bool isPlainName = place.isEmpty() || place == function; // C++ is known by its function alone
-        text += (tree.isGroup(node) ? tr("; %1 of it: %2") : tr("; %1 of it below %2"))
-                    .arg(text::strong(text::share(tree.total(node), tree.total(0))),
-                        (isPlainName ? function : tr("%1 (%2)").arg(function, place)).toHtmlEscaped());
-    }
-    if (!m_made->filter.empty())
-        text += tr(" (of what the filter lets through)");
-    return text + QLatin1Char('.');
+    return { *m_made, *m_shownDevice, *m_shownTree, m_document.viewState().selection().has_value() };
 }
 
 void FlamePage::showNotice()
@@ -454,15 +332,15 @@ void FlamePage::showNotice()
     const bool filtered = !m_document.viewState().filter().empty();
     if (!m_device) {
         text = noticeWithoutDevice(m_document);
-    } else if (!m_shownTree && m_roots) {
-        text.title = text::groupsAbsence(m_document, *m_device, *m_roots);
+    } else if (!m_shownTree && m_choices.roots()) {
+        text.title = text::groupsAbsence(m_document, *m_device, *m_choices.roots());
     } else if (m_shownTree && m_shownTree->total(0) == 0 && !m_computing.running()) {
         if (filtered)
             text = { tr("No block matches the filter"), {}, {}, tr("Clear the filter") };
         else if (m_made && m_made->query.cost == TreeCost::Leaked)
-            text.title = tr("Nothing that was allocated %1 is alive at the end").arg(rangeText());
+            text.title = tr("Nothing that was allocated %1 is alive at the end").arg(words().range());
         else if (m_made && m_made->query.cost == TreeCost::Temporary)
-            text.title = tr("Nothing was both allocated and freed %1").arg(rangeText());
+            text.title = tr("Nothing was both allocated and freed %1").arg(words().range());
         else
             text.title = tr("No memory was in use here");
         if (!filtered && m_document.viewState().selection())
@@ -478,6 +356,124 @@ void FlamePage::showNotice()
     m_controls->setVisible(m_device != nullptr);
     m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_splitter) : m_notice);
     refreshSentence();
+}
+
+void FlamePage::resetView()
+{
+    m_search.field().clear();
+    m_graph->zoomOut();
+}
+
+bool FlamePage::canGoBack() const
+{
+    return m_graph->canGoBack();
+}
+bool FlamePage::canGoForward() const
+{
+    return m_graph->canGoForward();
+}
+void FlamePage::goBack()
+{
+    m_graph->goBack();
+}
+void FlamePage::goForward()
+{
+    m_graph->goForward();
+}
+QWidget* FlamePage::pictureWidget()
+{
+    return m_graph;
+}
+
+void FlamePage::frameChosen(FlameTree::Node node)
+{
+    if (m_shownTree)
+        Q_EMIT focusChanged(focusOf(*m_shownTree, *m_shownDevice, m_made->query, node));
+}
+
+void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
+{
+    QMenu menu;
+    menu.addAction(tr("Zoom In"), this, [this, node] { m_graph->zoomTo(node); });
+    menu.addAction(tr("Find This Function"), this, [this, node] { search(m_shownTree->function(node)); });
+    if (lineGroupOf(*m_shownTree, *m_shownDevice, node)) {
+        const QString line = m_shownTree->fullPlace(node);
+        menu.addAction(tr("Only %1").arg(m_shownTree->place(node)), this, [this, line] {
+            model::BlockFilter only;
+            only.line = line.toStdString();
+            m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), only));
+        });
+    }
+    if (const auto group = m_shownTree->group(node)) {
+        const model::Grouping grouping = *m_shownTree->tree().roots;
+        menu.addAction(tr("Only %1").arg(groupName(grouping, *group)), this, [this, group, grouping] {
+            model::BlockFilter only;
+            if (grouping == model::Grouping::Category)
+                only.category = *group;
+            else
+                only.module = *group + ".*"; // and what is within it, as the picture has it
+            m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), only));
+        });
+    }
+    menu.addSeparator();
+    menu.addAction(tr("Copy Frame"), this,
+        [this, node] { QGuiApplication::clipboard()->setText(m_shownTree->fullPlace(node)); });
+    menu.addActions(pageActions());
+    menu.exec(at);
+}
+
+QString FlamePage::commandLine() const
+{
+    if (!m_made || !m_shownTree || m_made->query.cost != model::TreeCost::Bytes)
+        return {};
+    const model::Grouping by
+        = m_made->roots.value_or(m_made->query.byLine ? model::Grouping::Line : model::Grouping::Site);
+    return QStringLiteral("strata at %1 %2 --device %3 --by %4")
+               .arg(text::shellQuoted(m_document.path()))
+               .arg(m_shownTree->tree().at)
+               .arg(m_shownDevice->trace->device())
+               .arg(text::utf8(model::infoOf(by).name))
+        + filterOption(m_made->filter, m_shownDevice->trace->recording());
+}
+
+QString FlamePage::copyText() const
+{
+    if (!m_shownTree)
+        return {};
+    const FlameTree::Node node = m_graph->current();
+    return QStringLiteral("%1\t%2\t%3\t%4")
+        .arg(m_shownTree->function(node), m_shownTree->fullPlace(node))
+        .arg(m_shownTree->total(node))
+        .arg(m_shownTree->blocks(node));
+}
+
+void FlamePage::copyFolded()
+{
+    if (!m_shownTree)
+        return;
+    m_copying.start(
+        [tree = m_shownTree](const JobContext& context) {
+            return QString::fromStdString(tree->folded(kFoldedLimit, context));
+        },
+        [this](const QString& text) {
+            QGuiApplication::clipboard()->setText(text);
+            m_footer->announce(tr("Copied %1 stacks").arg(text::count(text.count(QLatin1Char('\n')))));
+        });
+}
+
+bool FlamePage::hasCsv() const
+{
+    return m_shownTree && m_shownTree->total(0) > 0;
+}
+
+bool FlamePage::writeCsv(QIODevice& out) const
+{
+    return hasCsv() && writeFlameCsv(*m_shownTree, out);
+}
+
+bool FlamePage::saveSvg(const QString& path)
+{
+    return hasCsv() && saveFlameSvg(*m_graph, path, title(), m_sentence->text());
 }
 
 void FlamePage::setPalette(const Palette& palette)

@@ -10,7 +10,11 @@
 #include "views/widgets/table_footer.h"
 #include "views/widgets/table_view.h"
 
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QLabel>
+#include <QMenu>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -28,6 +32,7 @@ TablePage::TablePage(Document& document, QWidget* parent)
     , m_view(new TableView)
     , m_notice(new EmptyNotice)
     , m_footer(new TableFooter)
+    , m_export(*m_model, *m_footer)
 {
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_view->setFont(numberFont(font()));
@@ -53,12 +58,12 @@ TablePage::TablePage(Document& document, QWidget* parent)
     setFocusProxy(m_view);
 
     m_footer->watch(&m_arranging, tr("Sorting and filtering"));
-    m_footer->watch(&m_exporting, tr("Writing CSV"));
+    m_footer->watch(&m_export.job(), tr("Writing CSV"));
     connect(m_footer, &TableFooter::gaveUp, this, [this](BackgroundJob* job) {
         if (job == &m_arranging && m_asked) // the table still shows what was there before
             m_view->setSortIndicator(m_query.sortColumn, m_query.descending);
     });
-    for (const BackgroundJob* job : { &m_arranging, &m_refreshing, &m_exporting })
+    for (const BackgroundJob* job : { &m_arranging, &m_refreshing, &m_export.job() })
         follow(*job);
 
     connect(m_filterBar, &TableFilterBar::filterChanged, this, &TablePage::arrangeRows);
@@ -107,6 +112,17 @@ TablePage::TablePage(Document& document, QWidget* parent)
 
     makeActions();
     showNotice();
+}
+
+void TablePage::makeActions()
+{
+    addPageAction(tr("Next Row"), { Qt::Key_J }, [this] { m_view->step(1); });
+    addPageAction(tr("Previous Row"), { Qt::Key_K }, [this] { m_view->step(-1); });
+    addPageAction(tr("Selection or Whole Trace"), { Qt::Key_W }, [this] { m_filterBar->toggleSelection(); });
+    addPageAction(
+        tr("Filter This Page"), { Qt::CTRL | Qt::SHIFT | Qt::Key_F }, [this] { m_filterBar->focusFilter(); });
+    addPageAction(tr("Copy Rows as CSV"), { Qt::CTRL | Qt::ALT | Qt::Key_R },
+        [this] { m_export.copyCsv(m_view->selectedRanges()); });
 }
 
 void TablePage::showDevice(std::shared_ptr<const DeviceData> device)
@@ -350,6 +366,56 @@ void TablePage::setPalette(const Palette& palette)
 QString TablePage::sentenceText() const
 {
     return m_sentence->text();
+}
+
+void TablePage::showMenu(const QPoint& at)
+{
+    const QModelIndex index = m_view->indexAt(at);
+    QMenu menu;
+    if (index.isValid()) {
+        const std::uint32_t row = m_model->sourceRow(index.row());
+        for (const RowFilter& filter : rowFilters(row))
+            menu.addAction(filter.text, this, [this, filter] { filterEverywhere(filter.filter); });
+        menu.addSeparator();
+        menu.addAction(tr("Copy Rows"), this, [this] {
+            if (const QString text = copyText(); !text.isEmpty())
+                QGuiApplication::clipboard()->setText(text);
+        });
+    }
+    menu.addActions(pageActions());
+    menu.exec(m_view->viewport()->mapToGlobal(at));
+}
+
+QString TablePage::copyText() const
+{
+    return m_export.text(m_view->selectedRanges());
+}
+
+bool TablePage::hasCsv() const
+{
+    return m_model->rowCount() > 0;
+}
+
+bool TablePage::writeCsv(QIODevice& out) const
+{
+    return m_model->source()
+        && views::writeCsv(*m_model->source(), *m_model->rows(), allRows(*m_model->rows()), out, {});
+}
+
+bool TablePage::saveCsvLater(const QString& path)
+{
+    if (!hasCsv())
+        return false;
+    m_export.saveCsv(path);
+    return true;
+}
+
+bool TablePage::copyCsvLater()
+{
+    if (!hasCsv())
+        return false;
+    m_export.copyCsv(allRows(*m_model->rows()));
+    return true;
 }
 
 EmptyNotice::Text noticeWithoutSegments()

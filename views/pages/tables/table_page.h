@@ -2,9 +2,9 @@
 #pragma once
 
 #include "views/base/background_job.h"
-#include "views/models/tables/table_export.h"
 #include "views/models/tables/table_model.h"
 #include "views/pages/parts/page.h"
+#include "views/pages/tables/rows_export.h"
 #include "views/widgets/empty_notice.h"
 
 #include <memory>
@@ -13,7 +13,6 @@
 #include <vector>
 
 class QLabel;
-class QMenu;
 class QStackedWidget;
 
 namespace strata::views {
@@ -98,7 +97,6 @@ private:
     void clearFilters();
     void filterEverywhere(const model::BlockFilter& filter);
     void showMenu(const QPoint& at);
-    void copyCsv(const RowRanges& ranges) const; // off the GUI thread
 
     std::shared_ptr<const DeviceData> m_device, m_shown; // the newest; that of the rows in the table
     std::shared_ptr<const TableSource> m_source; // of m_device
@@ -109,7 +107,6 @@ private:
     bool m_again = false; // a newer generation came while rows were arranged
     BackgroundJob m_arranging; // as the user wants it
     BackgroundJob m_refreshing; // as before, of a newer generation
-    mutable BackgroundJob m_exporting; // copying leaves the page as it is
 
     TableModel* m_model;
     QLabel* m_sentence;
@@ -118,6 +115,7 @@ private:
     TableView* m_view;
     EmptyNotice* m_notice;
     TableFooter* m_footer;
+    mutable RowsExport m_export; // copying leaves the page as it is
 };
 
 /// What stands on a page that has no device to show: the file is being read, or holds no memory of a GPU.
