@@ -7,7 +7,7 @@
 #include "views/pages/memory/memory_page.h"
 #include "views/pages/tables/flame_page.h"
 #include "views/pages/tables/table_page.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_view.h"
 

@@ -11,7 +11,7 @@
 #include "views/pages/tables/flame_page.h"
 #include "views/pages/whatif/what_if_page.h"
 #include "views/style/texts.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/whatif/run_chart.h"
 
 #include <set>

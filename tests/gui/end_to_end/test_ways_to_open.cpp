@@ -9,7 +9,7 @@
 #include "views/pages/tables/flame_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/table_view.h"
 
 #include <QApplication>

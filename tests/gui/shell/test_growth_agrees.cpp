@@ -12,7 +12,7 @@
 #include "views/shell/status_bar.h"
 #include "views/style/texts.h"
 #include "views/widgets/call_tree_view.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/memory/curve_overview.h"
 
 #include <QBuffer>

@@ -7,7 +7,7 @@
 #include "views/pages/summary/summary_page.h"
 #include "views/widgets/allocator/address_map.h"
 #include "views/widgets/allocator/fragmentation_chart.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/memory/curve_overview.h"
 #include "views/widgets/table_view.h"
 #include "views/widgets/training/growth_chart.h"

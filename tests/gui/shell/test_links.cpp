@@ -12,7 +12,7 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/widgets/call_tree_view.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 #include <QLabel>
 #include <QPushButton>

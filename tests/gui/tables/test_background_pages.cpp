@@ -4,7 +4,7 @@
 #include "views/pages/tables/blocks_page.h"
 #include "views/pages/tables/events_page.h"
 #include "views/pages/tables/flame_page.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/table_view.h"
 
 #include <QStackedWidget>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 #include "tests/gui/tables/device_data.h"
 #include "views/widgets/call_tree_view.h"
-#include "views/widgets/flame_breadcrumb.h"
+#include "views/widgets/flame/flame_breadcrumb.h"
 
 #include <QScrollBar>
 #include <QSignalSpy>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_layout.h"
+#include "views/widgets/flame/flame_layout.h"
 
 #include "tests/gui/tables/device_data.h"
 

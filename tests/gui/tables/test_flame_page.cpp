@@ -4,7 +4,7 @@
 #include "tests/gui/tables/device_data.h"
 #include "tests/gui/tables/open_document.h"
 #include "views/widgets/call_tree_view.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 #include <QAction>
 #include <QBuffer>

@@ -2,7 +2,7 @@
 #include "views/pages/tables/flame_export.h"
 
 #include "views/models/tables/csv.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 #include <QPainter>
 #include <QSaveFile>

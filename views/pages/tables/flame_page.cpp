@@ -15,8 +15,8 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/call_tree_view.h"
-#include "views/widgets/flame_breadcrumb.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_breadcrumb.h"
+#include "views/widgets/flame/flame_graph.h"
 #include "views/widgets/flow_layout.h"
 #include "views/widgets/table_footer.h"
 

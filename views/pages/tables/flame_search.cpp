@@ -2,7 +2,7 @@
 #include "views/pages/tables/flame_search.h"
 
 #include "views/style/texts.h"
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 namespace strata::views {
 

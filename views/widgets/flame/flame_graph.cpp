@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/flame/flame_graph.h"
 
 #include "views/style/texts.h"
 #include "views/widgets/hover_tip.h"

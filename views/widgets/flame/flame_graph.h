@@ -4,8 +4,8 @@
 #include <QAbstractScrollArea>
 #include <QVariantAnimation>
 
-#include "views/widgets/flame_painter.h"
-#include "views/widgets/flame_zoom.h"
+#include "views/widgets/flame/flame_painter.h"
+#include "views/widgets/flame/flame_zoom.h"
 
 namespace strata::views {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "views/style/palette.h"
-#include "views/widgets/flame_layout.h"
+#include "views/widgets/flame/flame_layout.h"
 #include "views/widgets/quick_text.h"
 
 #include <map>

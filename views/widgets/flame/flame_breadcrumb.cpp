@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_breadcrumb.h"
+#include "views/widgets/flame/flame_breadcrumb.h"
 
 #include "views/style/texts.h"
 

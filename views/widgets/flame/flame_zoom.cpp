@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_zoom.h"
+#include "views/widgets/flame/flame_zoom.h"
 
 #include <algorithm>
 #include <utility>
