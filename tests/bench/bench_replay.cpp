@@ -6,6 +6,7 @@
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/base/words.h"
+#include "model/replay/other_settings.h"
 #include "model/session/session.h"
 
 #include <algorithm>
@@ -114,7 +115,8 @@ int main(int count, char** arguments)
             }
             question.settings = *parsed;
             const std::string name = "replayUnder " + (text.empty() ? std::string("defaults") : text);
-            measure(name.c_str(), trace.eventCount(), [&] { (void)replayUnder(ReplayRequests::of(trace), question); });
+            measure(name.c_str(), trace.eventCount(),
+                [&] { (void)replayUnder(ReplayRequests::of(trace), question); });
         }
     }
     return 0;
