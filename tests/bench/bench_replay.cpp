@@ -6,6 +6,7 @@
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/base/words.h"
+#include "model/replay/other_settings.h"
 #include "model/session/opener.h"
 #include "model/session/session.h"
 
