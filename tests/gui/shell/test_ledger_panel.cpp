@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ledger on the page Summary: where it stands, what it says where little is known, where a click leads.
+#include "model/analysis/training/steps/spikes.h"
+#include "model/session/save.h"
+#include "model/trace/program/roles.h"
 #include "tests/gui/shell/shell_test.h"
+#include "tests/support/make_recording.h"
 #include "views/contents/details/details_panel.h"
 #include "views/models/document/ledger_source.h"
 #include "views/pages/parts/bar_list.h"
@@ -8,6 +12,7 @@
 #include "views/pages/summary/module_tree.h"
 #include "views/pages/summary/oom_panel.h"
 #include "views/pages/summary/summary_page.h"
+#include "views/pages/tables/blocks_page.h"
 #include "views/widgets/segmented.h"
 
 #include <QPushButton>
@@ -38,6 +43,27 @@ protected:
             if (each->text() == text && each->isVisible())
                 return each;
         return nullptr;
+    }
+    /// A program that told which modules three of its four blocks are of.
+    QString withModules()
+    {
+        const auto made = test::makeRecording(
+            "alloc 0x10000 8192\nalloc 0x20000 4096\nalloc 0x30000 512\nalloc 0x40000 1024\n");
+        const auto list = [&](std::uint64_t address, std::string_view name) {
+            model::RoleListing listing;
+            listing.event = 4;
+            listing.kind = wire::RoleKind::Parameter;
+            listing.address = address;
+            listing.name = made->strings.intern(name);
+            listing.dtype = made->strings.intern("float32");
+            made->parts.get<model::RoleListings>().byDevice[0].push_back(listing);
+        };
+        list(0x10000, "h.0.attn.weight");
+        list(0x20000, "h.1.weight");
+        list(0x30000, "ln.bias");
+        const QString path = m_scratch.filePath(QStringLiteral("modules.strata"));
+        EXPECT_TRUE(model::saveSession(*made, path.toStdString()));
+        return path;
     }
     static QString unknownSample()
     {
@@ -110,6 +136,45 @@ TEST_F(LedgerPanelTest, ARowIsChosenByClickAndByEnterAndSumsAreNot)
     QTest::keyClick(&rows(), Qt::Key_Return);
     EXPECT_EQ(chosen.size(), 1);
     EXPECT_EQ(opened.size(), 1);
+}
+
+TEST_F(LedgerPanelTest, AModuleLeadsToItsBlocksAndThoseOfModulesWithinIt)
+{
+    ASSERT_NO_FATAL_FAILURE(open(withModules()));
+    page().findChild<LedgerSource*>()->setByModule(true);
+    const model::EventIndex event = data().ledger.event;
+    const std::vector<model::ModuleRow> modules = data().modules;
+    ASSERT_EQ(modules.size(), 6u) << "h, h.0, h.0.attn, h.1, ln, and what is of none";
+    for (const model::ModuleRow& row : modules) {
+        SCOPED_TRACE(row.path);
+        (void)page();
+        auto* const tree = panel().findChild<ModuleTree*>();
+        ASSERT_TRUE(tree);
+        Q_EMIT tree->moduleChosen(row.path);
+        ASSERT_EQ(driver().currentPage(), QStringLiteral("blocks"));
+        EXPECT_EQ(driver().state().selection(), (EventRange{ event, event }));
+        if (!row.path.empty()) {
+            EXPECT_EQ(driver().state().filter().module, row.path + ".*");
+        }
+        EXPECT_EQ(driver().shown<BlocksPage>("blocks").model().rows()->sums().first, row.total.bytes);
+        driver().state().setFilter({});
+    }
+}
+
+TEST_F(LedgerPanelTest, AShortLivedLineLeadsToMemoryAtThatInstant)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    const model::EventIndex event = data().ledger.event;
+    ASSERT_FALSE(data().spikes.empty());
+    const std::string line = model::lineOf(data().trace().recording(), data().spikes.front());
+    auto* const spikes = panel().findChild<BarList*>(QStringLiteral("spikes"));
+    ASSERT_TRUE(spikes);
+    Q_EMIT spikes->cellClicked(0, 0);
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
+    EXPECT_EQ(driver().state().selection(), (EventRange{ event, event }));
+    EXPECT_EQ(driver().state().grouping(), model::Grouping::Line);
+    EXPECT_EQ(driver().view().details().focusShown(), Focus::onGroup(model::Grouping::Line, { line, 0 }));
 }
 
 TEST_F(LedgerPanelTest, SaysWhatWouldRecordWhatIsOnlyInferred)
