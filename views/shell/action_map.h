@@ -17,7 +17,8 @@ public:
 
     /// Without `possible` always; `checked` is for what can be switched on and off.
     void add(const QAction* action, Run run, Test possible = {}, Test checked = {});
-    void add(const ActionMap& more) { m_entries.insert(more.m_entries.begin(), more.m_entries.end()); }
+    /// An action that is in both keeps what is done for it here.
+    void add(ActionMap&& more) { m_entries.merge(more.m_entries); }
 
     [[nodiscard]] bool contains(const QAction* action) const { return m_entries.contains(action); }
     void run(const QAction* action) const; ///< nothing if it is not in it

@@ -19,7 +19,8 @@ struct ContentKind;
 
 /// What the window itself does for its actions, and when it can; the rest of them it leaves to the content
 /// that is shown. Fills the menus of recent files and samples, too. A child of the window, made once the
-/// window has its menus; all else that it is given must outlive it. GUI thread only.
+/// window has its menus. `recent` is a member of the window and goes shortly before it, when nothing is asked
+/// of it any more; all else that it is given must outlive it. GUI thread only.
 class WindowActions : public QObject {
     Q_DECLARE_TR_FUNCTIONS(strata::views::MainWindow)
 public:

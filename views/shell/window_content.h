@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 class QMimeData;
@@ -98,7 +99,7 @@ protected:
     {
         m_served.add(action, std::move(run), std::move(possible), std::move(checked));
     }
-    void serve(const ActionMap& more) { m_served.add(more); }
+    void serve(ActionMap more) { m_served.add(std::move(more)); }
 
 private:
     ActionMap m_served;

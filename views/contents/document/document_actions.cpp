@@ -43,7 +43,7 @@ DocumentActions::DocumentActions(
     DocumentContent& content, const ContentContext& context, DocumentBar& bar, Finder& finder)
     : m_content(content)
     , m_context(context)
-    , m_bar(bar)
+    , m_bar(&bar)
     , m_finder(finder)
     , m_saver(content, context.recent)
 {
@@ -250,8 +250,14 @@ void DocumentActions::serveGo()
 void DocumentActions::serveSearch()
 {
     const Actions& a = m_context.actions;
-    m_served.add(a.find, [this] { m_bar.searchBox()->takeKeyboard(); });
-    m_served.add(a.findAll, [this] { m_bar.searchBox()->openPalette(); });
+    m_served.add(a.find, [this] {
+        if (m_bar)
+            m_bar->searchBox()->takeKeyboard();
+    });
+    m_served.add(a.findAll, [this] {
+        if (m_bar)
+            m_bar->searchBox()->openPalette();
+    });
     const ActionMap::Test canStep = [this] { return m_finder.canStep(); };
     m_served.add(
         a.nextHit, [this] { m_finder.step(1); }, canStep);

@@ -2,24 +2,28 @@
 #pragma once
 
 #include <QCoreApplication>
+#include <QPointer>
 
 #include "views/contents/document/document_content.h"
 #include "views/contents/document/session_saver.h"
+
+#include <utility>
 
 namespace strata::views {
 
 class DocumentBar;
 class Finder;
 
-/// What documents do of the window's actions, and when they can: always for the active one. All that it is
-/// given outlives it. GUI thread only.
+/// What documents do of the window's actions, and when they can: always for the active one. The bar may
+/// go before it; all else that it is given outlives it. GUI thread only.
 class DocumentActions {
     Q_DECLARE_TR_FUNCTIONS(strata::views::DocumentContent)
 public:
     DocumentActions(
         DocumentContent& content, const ContentContext& context, DocumentBar& bar, Finder& finder);
 
-    [[nodiscard]] const ActionMap& served() const { return m_served; }
+    /// Once; what is in it calls this object.
+    [[nodiscard]] ActionMap takeServed() { return std::exchange(m_served, {}); }
     void saveSession() { m_saver.save(pane()); }
 
 private:
@@ -44,7 +48,7 @@ private:
 
     DocumentContent& m_content;
     const ContentContext m_context;
-    DocumentBar& m_bar;
+    QPointer<DocumentBar> m_bar;
     Finder& m_finder;
     SessionSaver m_saver;
     ActionMap m_served;

@@ -85,7 +85,7 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
     m_splitter->setHandleWidth(1);
     m_column->addWidget(m_splitter, 1);
     m_does = std::make_unique<DocumentActions>(*this, context, *m_bar, *m_finder);
-    serve(m_does->served());
+    serve(m_does->takeServed());
     connect(m_status, &DocumentStatus::findingChosen, this,
         [this](int number, model::EventIndex event) { view().goTo(number, event); });
     connect(
@@ -118,7 +118,7 @@ void DocumentContent::load(const QString& path, bool force)
     m_pending->setPalette(m_palette);
     connect(m_pending, &DocumentPane::prepared, this, &DocumentContent::adopt);
     connect(m_pending, &DocumentPane::failed, this, [this, path] {
-        Notice notice = DocumentNotices::failure(*m_pending);
+        Notice notice = failureNotice(*m_pending);
         dropMissing(path);
         const bool mayForce = m_pending->document().error().kind == model::Error::Kind::Refused;
         if (m_panes.empty()) { // whoever asked for this content drops it
@@ -471,13 +471,13 @@ void DocumentContent::announceGrown()
 
 QList<Notice> DocumentContent::notices()
 {
-    const DocumentNotices told([this](DocumentPane& pane) { setActive(pane); },
-        [this](const QString& path, bool force) { Q_EMIT fileWanted(path, force); });
+    const ActivatePane activate = [this](DocumentPane& pane) { setActive(pane); };
+    const OpenAnew open = [this](const QString& path, bool force) { Q_EMIT fileWanted(path, force); };
     QList<Notice> all;
     for (DocumentPane* pane : m_panes) {
         if (pane->document().state() == Document::State::Failed)
             dropMissing(pane->place());
-        for (Notice notice : told.of(*pane)) {
+        for (Notice notice : noticesOf(*pane, activate, open)) {
             if (m_panes.size() > 1 && !notice.what.startsWith(pane->name()))
                 notice.what = tr("%1: %2").arg(pane->name(), notice.what);
             all.append(notice);
