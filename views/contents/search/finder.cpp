@@ -220,7 +220,7 @@ bool Finder::offer(SearchItem& item, SearchSection& section) const
             return false;
         item.matchAt = static_cast<int>(text::utf8(label.substr(0, found->at)).size());
         item.matchLength = static_cast<int>(text::utf8(label.substr(found->at, found->length)).size());
-        section.matchesWell = section.matchesWell || isWell(found->match);
+        section.matchesWell = section.matchesWell || matchesWell(found->match);
     }
     section.items.append(item);
     return true;

@@ -68,7 +68,7 @@ QString countOf(const model::SearchHit& hit)
 
 } // namespace
 
-bool isWell(model::NameMatch match)
+bool matchesWell(model::NameMatch match)
 {
     return match == model::NameMatch::Exact || match == model::NameMatch::Prefix;
 }
@@ -148,7 +148,7 @@ std::vector<SearchSection> FoundHits::sections() const
         for (const std::size_t number : numbers) {
             made.items.append(item(number));
             made.matchesWell = made.matchesWell || all[number].found.length == 0
-                || (isWell(all[number].found.match) && !all[number].inDetail);
+                || (matchesWell(all[number].found.match) && !all[number].inDetail);
         }
         for (const Kind kind : kinds)
             made.leftOut += hits.leftOut[static_cast<std::size_t>(kind)];

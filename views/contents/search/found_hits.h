@@ -13,7 +13,7 @@
 namespace strata::views {
 
 /// What a text found in a device, and how its hits are shown. They have nothing to do yet: that is set by who
-/// shows them (SearchItem::go).
+/// shows them (SearchItem::go). Made on a worker, shown on the GUI thread.
 struct FoundHits {
     Q_DECLARE_TR_FUNCTIONS(strata::views::Finder)
 public:
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::vector<SearchSection> sections() const;
 };
 
-/// Whether what begins with what was typed, or is it; not what merely has it.
-[[nodiscard]] bool isWell(model::NameMatch match);
+/// The match begins with what was typed, or is it; not what merely has it.
+[[nodiscard]] bool matchesWell(model::NameMatch match);
 
 } // namespace strata::views

@@ -115,7 +115,7 @@ void FactColumn::fillIntegrity(QVBoxLayout& part, const SummaryData& device, con
         part, palette, QStringLiteral("integrity"), tr("Integrity"), essence, !device.findings.empty());
     auto* findings = new FindingsList({ &brief, 1 }, palette);
     QObject::connect(findings, &FindingsList::eventChosen, &m_jumps,
-        [this](int, model::EventIndex event) { m_jumps.instant(event); });
+        [&jumps = m_jumps](int, model::EventIndex event) { jumps.instant(event); });
     fold->inside().addWidget(findings);
 }
 
@@ -126,7 +126,7 @@ FoldSection* FactColumn::addFold(QVBoxLayout& part, const Palette& palette, cons
     fold->setObjectName(name);
     fold->setProperty("wrong", wrong);
     fold->setOpen(wrong ? !m_folded.contains(name) : m_unfolded.contains(name));
-    QObject::connect(fold, &FoldSection::foldedByUser, &m_jumps, [this, name, wrong](bool open) {
+    QObject::connect(fold, &FoldSection::foldedByUser, &m_page, [this, name, wrong](bool open) {
         QStringList& kept = wrong ? m_folded : m_unfolded;
         kept.removeAll(name);
         if (open != wrong)

@@ -42,8 +42,9 @@ void PeakParts::fillDevices(QVBoxLayout& part, const SummaryData& device, const 
     part.addWidget(headingLabel(tr("The peak of each device")));
     auto* list = new DeviceList(devices, device.summary->device, palette);
     QObject::connect(
-        list, &DeviceList::deviceChosen, &m_jumps,
-        [this](int chosen) { m_document.viewState().setDevice(chosen); }, Qt::QueuedConnection);
+        list, &DeviceList::deviceChosen, &m_document,
+        [&document = m_document](int chosen) { document.viewState().setDevice(chosen); },
+        Qt::QueuedConnection);
     part.addWidget(list);
 }
 
@@ -79,8 +80,9 @@ void PeakParts::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device, co
         QPushButton* line = linkButton(text::utf8(model::frameShortLabel(*device.recording, asked)));
         line->setToolTip(text::utf8(model::frameLabel(*device.recording, asked)));
         QObject::connect(line, &QPushButton::clicked, &m_jumps,
-            [this, link = text::LineLink{ model::frameLabel(*device.recording, asked), oom.event }] {
-                m_jumps.line(link);
+            [&jumps = m_jumps,
+                link = text::LineLink{ model::frameLabel(*device.recording, asked), oom.event }] {
+                jumps.line(link);
             });
         who->addWidget(line);
         who->addStretch();
@@ -106,7 +108,8 @@ void PeakParts::addAmount(
     where->addWidget(sum);
     QPushButton* link = linkButton(instant);
     link->setToolTip(tr("Show this instant"));
-    QObject::connect(link, &QPushButton::clicked, &m_jumps, [this, event] { m_jumps.instant(event); });
+    QObject::connect(
+        link, &QPushButton::clicked, &m_jumps, [&jumps = m_jumps, event] { jumps.instant(event); });
     where->addWidget(link);
     where->addStretch();
     part.addLayout(where);
@@ -178,10 +181,10 @@ QWidget* PeakParts::shareList(const SummaryData& device, const Palette& palette,
     auto* list = new ShareList;
     list->setAccessibleName(tr("Lines of code by requested bytes"));
     list->setRows(rows, whole, palette);
-    QObject::connect(
-        list, &ShareList::rowChosen, &m_jumps, [this](const ShareRow& row) { m_jumps.details(row.key); });
+    QObject::connect(list, &ShareList::rowChosen, &m_jumps,
+        [&jumps = m_jumps](const ShareRow& row) { jumps.details(row.key); });
     QObject::connect(list, &ShareList::rowFiltered, &m_jumps,
-        [this](const ShareRow& row) { m_jumps.filter(row.key, row.named); });
+        [&jumps = m_jumps](const ShareRow& row) { jumps.filter(row.key, row.named); });
     return list;
 }
 

@@ -22,8 +22,8 @@ public:
     void group(model::Grouping grouping, const std::string& label, model::EventIndex event);
     void details(const std::string& line); ///< of a line; once there is a device to tell of it
     void filter(const std::string& line, bool named);
-    void another() { m_wanted.clear(); } ///< another device is shown
-    void deviceReady(); ///< maybe
+    void forgetWanted() { m_wanted.clear(); } ///< another device is shown
+    void deviceReady(); ///< called whenever there may be a device
 
 private:
     Page& m_page;

@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace strata::views {
@@ -34,7 +35,6 @@ namespace strata::views {
 namespace {
 
 constexpr int kRestMs = 300;
-constexpr std::size_t kStoryParts = 6;
 
 } // namespace
 
@@ -116,7 +116,7 @@ void SummaryPage::refresh()
 {
     const auto before = std::exchange(m_data, m_document.summary());
     if (!m_data || !before || m_data->summary->device != before->summary->device)
-        m_jumps->another();
+        m_jumps->forgetWanted();
     const std::shared_ptr<const SummaryData>& shown = m_shown.data;
     if (!m_data || !shown || !m_data->follows(*shown)) {
         // What comes later does not change a summary, and events say what their digest said.
@@ -204,40 +204,43 @@ SummaryContent SummaryPage::begin()
     return made;
 }
 
-void SummaryPage::fillStory(std::size_t number, QVBoxLayout& part, const SummaryData& device)
-{
-    switch (number) {
-    case 0:
-        return fillCurves(part, device);
-    case 1:
-        return m_peak.fillDevices(part, device, m_palette);
-    case 2:
-        return m_peak.fillOutOfMemory(part, device, m_palette);
-    case 3:
-        return fillAdvice(part, device);
-    case 4:
-        return fillLedger(part, device);
-    default:
-        return m_peak.fillPeak(part, device, m_palette);
-    }
-}
-
 void SummaryPage::addNextPart()
 {
+    using Fill = void (*)(SummaryPage&, QVBoxLayout&, const SummaryData&);
+    static constexpr Fill kStory[] = { // of the first column
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.fillCurves(part, device);
+        },
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.m_peak.fillDevices(part, device, page.m_palette);
+        },
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.m_peak.fillOutOfMemory(part, device, page.m_palette);
+        },
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.fillAdvice(part, device);
+        },
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.fillLedger(part, device);
+        },
+        [](SummaryPage& page, QVBoxLayout& part, const SummaryData& device) {
+            page.m_peak.fillPeak(part, device, page.m_palette);
+        },
+    };
     SummaryContent& made = m_next.widget ? m_next : m_shown;
     auto* story = static_cast<QVBoxLayout*>(made.columns->itemAt(0)->layout());
     auto* facts = static_cast<QVBoxLayout*>(made.facts->layout());
     const std::size_t number = made.parts++;
-    const bool isFact = number >= kStoryParts;
+    const bool isFact = number >= std::size(kStory);
     // Filled before it has a parent: labels added to what is shown would be laid out one by one.
     auto* widget = new QWidget;
     auto* inside = new QVBoxLayout(widget);
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(kGrid);
     if (isFact)
-        m_facts.fill(number - kStoryParts, *inside, *made.data, m_palette);
+        m_facts.fill(number - std::size(kStory), *inside, *made.data, m_palette);
     else
-        fillStory(number, *inside, *made.data);
+        kStory[number](*this, *inside, *made.data);
     if (inside->count() > 0) {
         (isFact ? facts : story)->addWidget(widget);
         widget->show(); // now, not when the layout gets to it: what is made is there
@@ -246,7 +249,7 @@ void SummaryPage::addNextPart()
     } else {
         delete widget;
     }
-    if (made.parts < kStoryParts + FactColumn::kParts)
+    if (made.parts < std::size(kStory) + FactColumn::kParts)
         return;
     story->addStretch();
     facts->addStretch();

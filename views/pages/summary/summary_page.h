@@ -65,7 +65,6 @@ private:
     /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
     /// A part that has nothing to say stays empty.
     void addNextPart();
-    void fillStory(std::size_t number, QVBoxLayout& part, const SummaryData& device); // first column
     void fillCurves(QVBoxLayout& part, const SummaryData& device);
     void fillAdvice(QVBoxLayout& part, const SummaryData& device);
     void fillLedger(QVBoxLayout& part, const SummaryData& device);

@@ -30,17 +30,16 @@ FlameChoices::FlameChoices(std::function<void()> changed)
         { { tr("Top down"), tr("From the outermost frame to the line that allocates") },
             { tr("Bottom up"), tr("From the line that allocates to its callers") } });
     m_frames->choose(m_query.userFramesOnly ? 0 : 1);
-    QObject::connect(m_cost, &Segmented::changed, m_cost,
+    connect(m_cost, &Segmented::changed, this,
         [this](int index) { setCost(static_cast<model::TreeCost>(index)); });
-    QObject::connect(
-        m_frames, &Segmented::changed, m_frames, [this](int index) { setUserFramesOnly(index == 0); });
-    QObject::connect(m_grouping, &Segmented::changed, m_grouping, [this](int index) {
+    connect(m_frames, &Segmented::changed, this, [this](int index) { setUserFramesOnly(index == 0); });
+    connect(m_grouping, &Segmented::changed, this, [this](int index) {
         choose(index == 1,
             index == 2       ? std::optional(model::Grouping::Category)
                 : index == 3 ? std::optional(model::Grouping::Module)
                              : std::nullopt);
     });
-    QObject::connect(m_order, &Segmented::changed, m_order,
+    connect(m_order, &Segmented::changed, this,
         [this](int index) { setOrder(static_cast<model::TreeOrder>(index)); });
 }
 

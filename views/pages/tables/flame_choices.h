@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QList>
+#include <QObject>
 
 #include "model/tables/call_tree.h"
 #include "model/trace/filter/grouping.h"
@@ -17,8 +18,8 @@ namespace strata::views {
 class Segmented;
 
 /// What a flame graph measures and how it groups stacks, as the user chooses it. Whoever lays out its widgets
-/// owns them, and outlives it. GUI thread only.
-class FlameChoices {
+/// owns them. They must outlive it, and call it no more then. GUI thread only.
+class FlameChoices : public QObject {
     Q_DECLARE_TR_FUNCTIONS(strata::views::FlamePage)
 public:
     explicit FlameChoices(std::function<void()> changed); ///< called after each choice

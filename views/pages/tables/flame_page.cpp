@@ -237,24 +237,24 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
 
 FlameQuestion FlamePage::wanted() const
 {
-    FlameQuestion shown{ m_choices.query(), m_choices.roots(), m_document.viewState().filter(),
+    FlameQuestion asked{ m_choices.query(), m_choices.roots(), m_document.viewState().filter(),
         m_device->trace, {} };
-    if (m_choices.roots() || shown.filter.asksForLabels())
-        shown.labels = m_device->labels();
+    if (m_choices.roots() || asked.filter.asksForLabels())
+        asked.labels = m_device->labels();
     const std::optional<EventRange>& selection = m_document.viewState().selection();
     const bool needsRange
         = m_choices.query().cost == TreeCost::Leaked || m_choices.query().cost == TreeCost::Temporary;
     if (selection && !(needsRange && selection->isInstant())) {
-        shown.query.from = selection->first;
-        shown.query.to = selection->last;
+        asked.query.from = selection->first;
+        asked.query.to = selection->last;
     } else if (const auto failed = lastOutOfMemory(*m_device);
                failed && !selection && m_choices.query().cost == TreeCost::Bytes) {
-        shown.query.from = shown.query.to = *failed; // as Memory does
+        asked.query.from = asked.query.to = *failed; // as Memory does
     } else {
-        shown.query.from = -1;
-        shown.query.to = m_device->trace->eventCount() - 1;
+        asked.query.from = -1;
+        asked.query.to = m_device->trace->eventCount() - 1;
     }
-    return shown;
+    return asked;
 }
 
 void FlamePage::compute()
@@ -264,14 +264,14 @@ void FlamePage::compute()
     m_late = inBackground();
     if (m_late)
         return;
-    const FlameQuestion shown = wanted();
-    if (m_asked == shown || (shown.roots && !shown.labels.module))
+    const FlameQuestion asked = wanted();
+    if (m_asked == asked || (asked.roots && !asked.labels.module))
         return; // in the latter case they come
-    m_asked = shown;
-    m_computing.start([device = m_device, shown](
-                          const JobContext& context) { return makeFlamePicture(device, shown, context); },
-        [this, shown](FlamePicture made) {
-            show(shown, std::move(made));
+    m_asked = asked;
+    m_computing.start([device = m_device, asked](
+                          const JobContext& context) { return makeFlamePicture(device, asked, context); },
+        [this, asked](FlamePicture made) {
+            show(asked, std::move(made));
             if (std::exchange(m_again, false))
                 compute();
         });
@@ -285,11 +285,11 @@ void FlamePage::showEvent(QShowEvent* event)
         compute();
 }
 
-void FlamePage::show(const FlameQuestion& shown, FlamePicture made)
+void FlamePage::show(const FlameQuestion& asked, FlamePicture made)
 {
     const bool goesOn
         = m_shownDevice && m_shownDevice->trace != made.device->trace && made.device->follows(*m_shownDevice);
-    m_made = shown;
+    m_made = asked;
     m_shownDevice = std::move(made.device);
     m_shownTree = std::move(made.tree);
     m_graph->setRanks(std::move(made.ranks));

@@ -82,7 +82,7 @@ private:
     [[nodiscard]] FlameQuestion wanted() const;
     void compute();
     void offerRoots(); ///< those that are known; the others are grey and say why
-    void show(const FlameQuestion& shown, FlamePicture made);
+    void show(const FlameQuestion& asked, FlamePicture made);
     void showNotice();
     void refreshSentence();
     [[nodiscard]] FlameWords words() const; ///< of what is shown

@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -64,20 +65,20 @@ bool FlameQuestion::operator==(const FlameQuestion& other) const
 }
 
 FlamePicture makeFlamePicture(
-    std::shared_ptr<const DeviceData> of, const FlameQuestion& shown, const JobContext& context)
+    std::shared_ptr<const DeviceData> of, const FlameQuestion& asked, const JobContext& context)
 {
     const DeviceData& device = *of;
     std::optional<model::BlockMatcher> matcher;
-    if (!shown.filter.empty())
-        matcher.emplace(*device.trace, shown.filter, device.labels());
-    const auto roots = shown.roots ? device.groups(*shown.roots) : nullptr;
+    if (!asked.filter.empty())
+        matcher.emplace(*device.trace, asked.filter, device.labels());
+    const auto roots = asked.roots ? device.groups(*asked.roots) : nullptr;
     FlamePicture made;
     made.device = std::move(of);
     const model::BlockMatcher* const filter = matcher ? &*matcher : nullptr;
     made.tree = std::make_shared<const FlameTree>(device.session,
-        roots ? model::callTree(*device.timeline, shown.query, *roots, filter, context.stop())
-              : model::callTree(*device.timeline, shown.query, filter, context.stop()));
-    if (roots || shown.query.byLine)
+        roots ? model::callTree(*device.timeline, asked.query, *roots, filter, context.stop())
+              : model::callTree(*device.timeline, asked.query, filter, context.stop()));
+    if (roots || asked.query.byLine)
         made.ranks = ranksOf(*made.tree, device, roots ? *roots : *device.byLine);
     return made;
 }

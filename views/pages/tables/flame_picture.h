@@ -29,7 +29,7 @@ struct FlamePicture {
 
 /// Adds up the stacks; an empty tree, its root alone, once it is cancelled. Any thread.
 [[nodiscard]] FlamePicture makeFlamePicture(
-    std::shared_ptr<const DeviceData> of, const FlameQuestion& shown, const JobContext& context);
+    std::shared_ptr<const DeviceData> of, const FlameQuestion& asked, const JobContext& context);
 
 /// The line of code that a frame of `tree` is, where blocks of `device` are of it.
 [[nodiscard]] std::optional<model::GroupKey> lineGroupOf(

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace strata::views {
 
@@ -28,6 +29,7 @@ constexpr int kTransitionMs = 80; // the whole picture within a tenth of a secon
 
 FlameGraph::FlameGraph(QWidget* parent)
     : QAbstractScrollArea(parent)
+    , m_painter(font())
     , m_tip(new HoverTip(viewport()))
 {
     setFrameShape(QFrame::NoFrame);
@@ -43,7 +45,6 @@ FlameGraph::FlameGraph(QWidget* parent)
 
 void FlameGraph::measureFont()
 {
-    m_painter.setFont(font());
     m_lowestLevel = std::max(20, static_cast<int>(m_painter.textHeight()) + 5);
     m_levelHeight = m_lowestLevel;
 }
@@ -52,6 +53,7 @@ void FlameGraph::changeEvent(QEvent* event)
 {
     QAbstractScrollArea::changeEvent(event);
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
+        m_painter.setFont(font());
         measureFont();
         updateScrollBar();
     }
@@ -307,14 +309,15 @@ void FlameGraph::paintVectors(QPainter& painter) const
     FlameWindow all = window();
     all.firstDepth = 0;
     all.lastDepth = fullSize().height() / m_levelHeight - 1;
-    m_painter.paint(painter, all, m_levelHeight, 0, QRect(QPoint(0, 0), fullSize()), nullptr);
+    m_painter.paint(painter, all, m_levelHeight, 0, QRect(QPoint(0, 0), fullSize()), {}, true);
 }
 
 void FlameGraph::paintEvent(QPaintEvent* event)
 {
     QPainter painter(viewport());
     const FlameMarks marks{ m_current, m_hovered, hasFocus() };
-    m_painter.paint(painter, window(), m_levelHeight, verticalScrollBar()->value(), event->rect(), &marks);
+    m_painter.paint(
+        painter, window(), m_levelHeight, verticalScrollBar()->value(), event->rect(), marks, false);
 }
 
 void FlameGraph::mousePressEvent(QMouseEvent* event)

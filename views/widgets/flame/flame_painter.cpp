@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace strata::views {
 
@@ -79,7 +80,7 @@ void FlamePainter::paintLabel(
     const QString function = m_tree->function(node);
     const double left = std::max(0.0, rect.left()) + kTextPadding;
     double right = std::min(rect.right(), width) - kTextPadding;
-    if (right - left < std::min(m_text->width(function), m_text->width(u"mmm")))
+    if (right - left < std::min(m_text.width(function), m_text.width(u"mmm")))
         return;
     const QColor text = m_palette[Palette::Role::Text];
     const QColor surface = m_palette[Palette::Role::Surface];
@@ -87,24 +88,24 @@ void FlamePainter::paintLabel(
     if (dimmed)
         pen = m_palette[Palette::Role::TextMuted];
     const double baseline
-        = rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent();
+        = rect.top() + (rect.height() - m_text.metrics().height()) / 2 + m_text.metrics().ascent();
     painter.setPen(pen);
-    const double taken = m_text->drawElided(painter, left, baseline, right - left, function);
+    const double taken = m_text.drawElided(painter, left, baseline, right - left, function);
     double rest = left + taken + kFlameGap;
     if (right - rest < kNarrowestLabel)
         return;
     painter.setPen(mixedColours(fill, pen, 0.75));
     const QString cost = m_tree->costText(m_tree->total(node));
-    const double costWidth = m_text->width(cost);
+    const double costWidth = m_text.width(cost);
     QString place = m_tree->place(node);
     if (place == function)
         place.clear();
-    const double placeWidth = place.isEmpty() ? 0 : std::min(m_text->width(place), m_text->width(u"mmmmm"));
+    const double placeWidth = place.isEmpty() ? 0 : std::min(m_text.width(place), m_text.width(u"mmmmm"));
     if (right - rest >= placeWidth + kFlameGap + costWidth) {
-        m_text->draw(painter, right - costWidth, baseline, cost);
+        m_text.draw(painter, right - costWidth, baseline, cost);
         right -= costWidth + kFlameGap;
     }
-    m_text->drawElided(painter, rest, baseline, right - rest, place);
+    m_text.drawElided(painter, rest, baseline, right - rest, place);
 }
 
 void FlamePainter::paintBox(
@@ -115,13 +116,13 @@ void FlamePainter::paintBox(
         painter.fillRect(rect, mixedColours(surface, m_palette[Palette::Role::Other], 0.15));
         painter.fillRect(rect, QBrush(m_palette[Palette::Role::Other], Qt::BDiagPattern));
         const QString count = QStringLiteral("+%1").arg(box.merged);
-        if (rect.width() > m_text->width(count) + 2 * kTextPadding) {
-            const double taken = m_text->width(count) + 2 * kTextPadding;
+        if (rect.width() > m_text.width(count) + 2 * kTextPadding) {
+            const double taken = m_text.width(count) + 2 * kTextPadding;
             painter.fillRect(QRectF(rect.left(), rect.top(), taken, rect.height()),
                 mixedColours(surface, m_palette[Palette::Role::Other], 0.15));
             painter.setPen(m_palette[Palette::Role::TextMuted]);
-            m_text->draw(painter, rect.left() + kTextPadding,
-                rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent(),
+            m_text.draw(painter, rect.left() + kTextPadding,
+                rect.top() + (rect.height() - m_text.metrics().height()) / 2 + m_text.metrics().ascent(),
                 count);
         }
         return;
@@ -144,7 +145,7 @@ void FlamePainter::paintBox(
 }
 
 void FlamePainter::paint(QPainter& painter, const FlameWindow& seen, int levelHeight, int scrolled,
-    const QRect& area, const FlameMarks* marks)
+    const QRect& area, const FlameMarks& marks, bool isVector)
 {
     painter.fillRect(area, m_palette[Palette::Role::Surface]);
     if (!m_tree || m_tree->total(0) <= 0)
@@ -153,7 +154,7 @@ void FlamePainter::paint(QPainter& painter, const FlameWindow& seen, int levelHe
         m_boxes = layOutFlame(*m_tree, seen);
         m_laidOut = seen;
     }
-    m_text->setQuick(marks != nullptr);
+    m_text.setQuick(!isVector);
     QRectF current;
     for (const FlameBox& box : m_boxes) {
         const double top = static_cast<double>(box.depth) * levelHeight - scrolled;
@@ -170,15 +171,15 @@ void FlamePainter::paint(QPainter& painter, const FlameWindow& seen, int levelHe
         const auto isMarked = [&box](const std::optional<FlameBox>& hovered) {
             return hovered && hovered->node == box.node && hovered->merged == 0;
         };
-        paintBox(painter, box, rect, seen.width, marks && isMarked(marks->hovered));
-        if (marks && box.node == marks->current && box.merged == 0)
+        paintBox(painter, box, rect, seen.width, isMarked(marks.hovered));
+        if (box.node == marks.current && box.merged == 0)
             current = rect;
     }
-    if (marks && marks->current != 0 && !current.isNull()) {
-        painter.setPen(QPen(m_palette[marks->hasFocus ? Palette::Role::Accent : Palette::Role::Text], 2));
+    if (marks.current != 0 && !current.isNull()) {
+        painter.setPen(QPen(m_palette[marks.hasFocus ? Palette::Role::Accent : Palette::Role::Text], 2));
         painter.drawRect(current.adjusted(1, 1, -1, -1));
     }
-    m_text->setQuick(true);
+    m_text.setQuick(true);
 }
 
 } // namespace strata::views

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace strata::views {
@@ -25,16 +26,21 @@ class FlamePainter {
 public:
     using Node = FlameTree::Node;
 
+    explicit FlamePainter(const QFont& font)
+        : m_text(font)
+    {
+    }
+
     void setTree(std::shared_ptr<const FlameTree> tree); ///< nullptr: nothing is drawn
-    void setFont(const QFont& font) { m_text.emplace(font); } ///< before all else
+    void setFont(const QFont& font) { m_text = QuickText(font); }
     void setColours(const Palette& palette) { m_palette = palette; }
     void setRanks(std::map<Node, int> ranks) { m_ranks = std::move(ranks); } ///< see FlameGraph::setRanks()
     void setMatches(std::vector<bool> nodes) { m_matches = std::move(nodes); } ///< by node; empty: no search
-    [[nodiscard]] double textHeight() const { return m_text->metrics().height(); }
+    [[nodiscard]] double textHeight() const { return m_text.metrics().height(); }
 
-    /// What of the window falls into `area`, `scrolled` pixels up. Without marks as vectors: text stays text.
+    /// What of the window falls into `area`, `scrolled` pixels up; `isVector`: text stays text.
     void paint(QPainter& painter, const FlameWindow& window, int levelHeight, int scrolled, const QRect& area,
-        const FlameMarks* marks);
+        const FlameMarks& marks, bool isVector);
 
 private:
     [[nodiscard]] bool isUnknown(Node node) const;
@@ -48,7 +54,7 @@ private:
     Palette m_palette = Palette::light();
     std::vector<bool> m_matches;
     std::map<Node, int> m_ranks;
-    std::optional<QuickText> m_text;
+    QuickText m_text;
     std::vector<FlameBox> m_boxes; // of m_laidOut
     std::optional<FlameWindow> m_laidOut;
 };
