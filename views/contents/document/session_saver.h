@@ -18,7 +18,8 @@ class SessionSaver {
 public:
     SessionSaver(DocumentContent& content, RecentFiles& recent);
 
-    void save(DocumentPane& pane); ///< asks for a name; what a process that is watched told up to now
+    /// Asks for a name. Of a process that is watched, saves what it told up to now.
+    void save(DocumentPane& pane);
 
 private:
     DocumentContent& m_content;

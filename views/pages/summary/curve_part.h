@@ -10,11 +10,11 @@ namespace strata::views {
 
 class CurveOverview;
 
-/// Memory over time, on the page "Summary", with what its lines mean. Returns the picture; nullptr, and
-/// nothing is added, where there are no events.
+/// Memory over time, on the page "Summary", with what its lines mean. Returns the picture, which
+/// the widget of `part` owns; nullptr, and nothing is added, where there are no events. GUI thread.
 CurveOverview* addCurves(
     QVBoxLayout& part, Document& document, const SummaryData& device, const Palette& palette);
-/// What keeps the picture from being there.
+/// What keeps the picture from being there. GUI thread.
 [[nodiscard]] QString waitingFor(const Document& document);
 
 } // namespace strata::views

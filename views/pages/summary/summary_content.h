@@ -19,7 +19,7 @@ namespace strata::views {
 class SummaryJumps;
 
 /// What the page "Summary" shows, or will show once all its parts are made: the verdict, below it two
-/// columns. Whoever shows it owns the widget.
+/// columns. Whoever shows it owns the widget. GUI thread only.
 struct SummaryContent {
     Q_DECLARE_TR_FUNCTIONS(strata::views::SummaryPage)
 public:

@@ -12,7 +12,8 @@ namespace strata::views {
 class FlameGraph;
 
 /// Finds functions and files in a flame graph: a field, beside it what share of the picture was found. The
-/// graph shows the hits. Whoever lays them out takes field and result; the graph must outlive it.
+/// graph shows the hits. Whoever lays them out takes field and result; the graph must outlive it. GUI thread
+/// only.
 class FlameSearch : public QObject {
     Q_DECLARE_TR_FUNCTIONS(strata::views::FlamePage)
 public:

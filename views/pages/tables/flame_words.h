@@ -7,7 +7,7 @@
 
 namespace strata::views {
 
-/// What a flame graph shows, in words. All that it is made of must outlive it.
+/// What a flame graph shows, in words. All that it is made of must outlive it. GUI thread.
 class FlameWords {
     Q_DECLARE_TR_FUNCTIONS(strata::views::FlamePage)
 public:

@@ -47,10 +47,8 @@ public:
     [[nodiscard]] int height() const; ///< of all of it; 0 without a picture
     [[nodiscard]] std::int64_t lineBytes(std::uint32_t section) const;
     [[nodiscard]] std::int64_t bytesOfLine(std::uint32_t row) const; ///< of a full line of that row
-    [[nodiscard]] int sectionTop(std::uint32_t section) const
-    {
-        return m_sectionTop[section];
-    } ///< its heading
+    /// Of its heading.
+    [[nodiscard]] int sectionTop(std::uint32_t section) const { return m_sectionTop[section]; }
     [[nodiscard]] int sectionEnd(std::uint32_t section) const { return m_sectionTop[section + 1]; }
     [[nodiscard]] std::optional<std::uint32_t> sectionAt(int y) const; ///< `y`: not negative
     [[nodiscard]] int lineTop(std::uint32_t row, std::int64_t line) const;

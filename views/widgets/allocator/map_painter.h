@@ -10,7 +10,8 @@ class QPainter;
 
 namespace strata::views {
 
-/// All that is painted of an address map. It points to what its maker holds, and serves for one frame.
+/// All that is painted of an address map. It points to what its maker holds, and serves for one frame. GUI
+/// thread.
 struct MapScene {
     const MapPicture* picture; ///< nullptr: none
     const MapLines& lines; ///< of the picture
@@ -25,9 +26,9 @@ struct MapScene {
 };
 
 /// What of the content falls into `area`, `scrolled` pixels up; `isVector`: text stays text. Costs what is in
-/// the area, and per pixel where blocks are narrower.
+/// the area, and per pixel where blocks are narrower. GUI thread.
 void paintMap(QPainter& painter, const MapScene& scene, const QRect& area, int scrolled, bool isVector);
-/// The heading of a section: its title, what is in it, and its scale.
+/// The heading of a section: its title, what is in it, and its scale. GUI thread.
 void paintMapHeading(QPainter& painter, const MapScene& scene, std::uint32_t section, int top);
 
 } // namespace strata::views

@@ -17,7 +17,7 @@ struct FlamePiece {
 };
 
 /// What of a tree a flame graph shows: the frame that is zoomed into, the piece of the axis that is seen, and
-/// what was seen before. A piece never reaches beyond the tree, nor is it shorter than 1.
+/// what was seen before. A piece never reaches beyond the tree, nor is it shorter than 1. GUI thread only.
 class FlameZoom {
 public:
     using Node = FlameTree::Node;
@@ -27,17 +27,18 @@ public:
     /// The same tree of a newer generation: what is seen of a frame, and the history, stay. Both have costs.
     void goOn(std::shared_ptr<const FlameTree> tree);
 
-    // All below: only while there is a tree.
     [[nodiscard]] const FlamePiece& piece() const { return m_now.piece; }
     [[nodiscard]] Node zoomed() const { return m_now.zoomed; } ///< 0: all
+    [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
+    [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
+
+    // All below: only while there is a tree.
     [[nodiscard]] FlamePiece pieceOf(Node node) const;
     void show(FlamePiece piece); ///< as far as there is something
     void arrive() { m_now.piece = pieceOf(m_now.zoomed); } ///< at the frame that is zoomed into
     /// Zooms into a frame, whose piece is to be shown next, and remembers what was seen. Whether there is
     /// anything to do.
     bool leaveFor(Node node);
-    [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
-    [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
     void goBack() { restore(m_history.back(m_now)); }
     void goForward() { restore(m_history.forward(m_now)); }
 

@@ -6,7 +6,7 @@
 namespace strata::views {
 
 /// What stands below the lanes, however they are scrolled: what the allocator asked of the driver, and
-/// memory. Costs per pixel column.
+/// memory. Costs per pixel column. GUI thread.
 void paintBelowLanes(QPainter& painter, const LanesScene& scene, const Palette& palette);
 
 } // namespace strata::views

@@ -6,6 +6,7 @@
 namespace strata::views {
 
 // How the arrow keys walk through pieces of work, which are rows of Work::spans. The data is not nullptr.
+// GUI thread.
 
 /// The row of the layout in which a piece is shown; none: its track is folded.
 [[nodiscard]] std::optional<std::size_t> shownRowOf(const LanesGeometry& places, std::uint32_t piece);

@@ -14,8 +14,8 @@ namespace strata::views {
 struct LanesScene {
     LanesGeometry places;
     const FoundPieces& found;
-    std::optional<std::uint32_t> current,
-        partner; ///< pieces: the chosen one, what launched it or it launched
+    std::optional<std::uint32_t> current; ///< the piece that is chosen
+    std::optional<std::uint32_t> partner; ///< the piece that launched it, or that it launched
     std::optional<std::uint32_t> mark; ///< the chosen one
     std::optional<Span> measured;
     std::optional<int> dropTop; ///< in the layout: where the track that is dragged would come

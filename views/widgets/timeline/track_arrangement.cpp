@@ -2,6 +2,7 @@
 #include "views/widgets/timeline/track_arrangement.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
