@@ -282,6 +282,15 @@ bool Agent::beginDeepStep()
     return m_deep.begin();
 }
 
+std::set<std::int32_t> Agent::devicesOf(std::span<const void* const> tensors) const
+{
+    std::set<std::int32_t> devices;
+    for (const void* const tensor : tensors)
+        if (hook::DeepTensor seen; m_hook.lookDeep && m_hook.lookDeep(tensor, false, &seen))
+            devices.insert(seen.device);
+    return devices;
+}
+
 void Agent::stop()
 {
     if (m_forked.load(std::memory_order_relaxed))

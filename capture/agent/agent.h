@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,8 +60,11 @@ public:
     /// A deep step begins now, on this thread; false: there can be none, because nothing is recorded, this
     /// LibTorch lets nobody watch its operators, or there was one.
     [[nodiscard]] bool beginDeepStep();
-    /// What is told of that step goes there.
+    /// What is told of that step goes there. addSaved(), addModule() and addCall() may come on any thread,
+    /// the rest on the one that it began on.
     [[nodiscard]] DeepWatch& deepStep() { return m_deep; }
+    /// Those that some of the tensors lie on, at::TensorImpls. Any thread.
+    [[nodiscard]] std::set<std::int32_t> devicesOf(std::span<const void* const> tensors) const;
 
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;

@@ -13,7 +13,8 @@
 
 namespace strata::agent {
 
-// What the program and its allocator told at once, in chunks of a session. Strings get their numbers first.
+// Writes chunks of a session that are not rows of events: states, host memory, deep steps and roles. Their
+// strings get numbers first. On the recorder's thread.
 
 /// What a state has of a device, behind so many of its events.
 [[nodiscard]] wire::State stateOf(

@@ -22,19 +22,17 @@ CachingAllocator::CachingAllocator(
     : m_settings(settings)
     , m_driver(&driver)
     , m_deviceBytes(deviceBytes)
-    , m_segments(driver)
+    , m_segments(driver, settings.version)
     , m_small(std::make_unique<BlockPool>())
     , m_large(std::make_unique<BlockPool>())
 {
     m_small->small = true;
-    m_segments.setVersion(settings.version);
     if (settings.memoryFraction)
         setMemoryFraction(*settings.memoryFraction);
 }
 
 void CachingAllocator::setSettings(const AllocatorSettings& settings)
 {
-    m_segments.setVersion(settings.version);
     m_settings = settings; // the memory fraction counts where the allocator is made
 }
 

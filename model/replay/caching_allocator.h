@@ -5,7 +5,6 @@
 #include "model/replay/allocator_settings.h"
 #include "model/replay/device_segments.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,7 +40,7 @@ public:
     /// As a call of empty_cache() does, or (from 2.9 on) the end of a MemPool: with what is its own alone.
     void emptyCache(PoolOwner only = {}) { releaseCached(only); }
 
-    void setSettings(const AllocatorSettings& settings);
+    void setSettings(const AllocatorSettings& settings); ///< of the same version
     /// set_per_process_memory_fraction().
     void setMemoryFraction(double fraction);
     /// A capture (up to 2.12: any use of a private pool) is under way: what is freed meanwhile and waits for
@@ -68,7 +67,7 @@ public:
     /// to 2.11), or of several ranges of one stream.
     [[nodiscard]] bool hasChosenByAddress() const
     {
-        return m_choseByAddress || m_segments.hasSeveralRanges();
+        return m_choseByAddress || m_segments.hasChoiceOfRanges();
     }
     /// Whether empty_cache() would give back something of the default pools.
     [[nodiscard]] bool hasReleasable() const;

@@ -5,16 +5,14 @@ namespace strata::model {
 
 DeviceSegments DeviceSegments::clone(AllocatorDriver& driver, std::span<const TwinPool> pools) const
 {
-    DeviceSegments copy(driver);
-    copy.m_version = m_version;
-    copy.m_tieRule = m_tieRule;
+    DeviceSegments copy(driver, m_version);
     copy.m_arena = m_arena.sameShape();
     copy.m_reserved = m_reserved;
     copy.m_reservedPeak = m_reservedPeak;
     copy.m_deviceMallocs = m_deviceMallocs;
     copy.m_deviceFrees = m_deviceFrees;
     copy.m_orders = m_orders;
-    copy.m_hasSeveralRanges = m_hasSeveralRanges;
+    copy.m_hasChoiceOfRanges = m_hasChoiceOfRanges;
     std::vector<std::pair<const AddressRange*, AddressRange*>> ranges;
     for (const auto& range : m_ranges)
         ranges.emplace_back(range.get(), &copy.addRange(*range));
@@ -102,7 +100,7 @@ ReplayBlock* DeviceSegments::findExpandable(
         m_driver->releaseRange(reserved);
         return nullptr;
     }
-    m_hasSeveralRanges = m_hasSeveralRanges
+    m_hasChoiceOfRanges = m_hasChoiceOfRanges
         || std::ranges::any_of(
             pool.unmapped, [&](const ReplayBlock& other) { return other.stream == stream; });
     AddressRange& range = addRange(reserved);

@@ -23,14 +23,11 @@ namespace strata::model {
 /// Not thread-safe.
 class DeviceSegments {
 public:
-    explicit DeviceSegments(AllocatorDriver& driver)
+    DeviceSegments(AllocatorDriver& driver, TorchVersion version)
         : m_driver(&driver)
+        , m_version(version)
+        , m_tieRule(tieRuleOf(version))
     {
-    }
-    void setVersion(TorchVersion version)
-    {
-        m_version = version;
-        m_tieRule = tieRuleOf(version);
     }
     /// The same over `driver`, for pools that are twins of these, each of which is empty. O(blocks).
     using TwinPool = std::pair<const BlockPool*, BlockPool*>;
@@ -43,7 +40,8 @@ public:
         BlockPool& pool, std::uint64_t stream, std::int64_t rounded, std::int64_t pageBytes);
     /// Gives a free block that is a whole segment back to the device.
     void free(ReplayBlock& segment);
-    /// Gives back the whole pages within a free block, and the range once nothing of it is mapped.
+    /// Gives back the whole pages within a free block, and the range once nothing of it is mapped. `block` is
+    /// not to be used any more.
     void unmap(ReplayBlock& block);
     /// Whether there are any.
     [[nodiscard]] static bool canUnmap(const ReplayBlock& block)
@@ -117,8 +115,9 @@ public:
     [[nodiscard]] std::int64_t reservedBytesPeak() const { return m_reservedPeak; }
     [[nodiscard]] std::int64_t deviceMallocs() const { return m_deviceMallocs; } ///< maps too
     [[nodiscard]] std::int64_t deviceFrees() const { return m_deviceFrees; } ///< unmaps too
-    /// A stream got another range than its first: addresses decide which is filled.
-    [[nodiscard]] bool hasSeveralRanges() const { return m_hasSeveralRanges; }
+    /// A range was reserved while another of that stream and pool still had unmapped addresses: addresses
+    /// decide which is filled.
+    [[nodiscard]] bool hasChoiceOfRanges() const { return m_hasChoiceOfRanges; }
 
 private:
     [[nodiscard]] ReplayBlock* findExpandable(
@@ -164,12 +163,12 @@ private:
 
     AllocatorDriver* m_driver;
     TorchVersion m_version;
-    TieRule m_tieRule = TieRule::Address;
+    TieRule m_tieRule;
     BlockArena m_arena;
     std::vector<std::unique_ptr<AddressRange>> m_ranges;
     std::int64_t m_reserved = 0, m_reservedPeak = 0, m_deviceMallocs = 0, m_deviceFrees = 0;
     std::int32_t m_orders = 0;
-    bool m_hasSeveralRanges = false;
+    bool m_hasChoiceOfRanges = false;
 };
 
 } // namespace strata::model

@@ -20,9 +20,11 @@ constexpr std::int64_t kUnlimitedCapacity = std::int64_t{ 1 } << 60;
 class Run {
 public:
     Run(const ReplayRequests& requests, const ReplayQuestion& question, ReplayedEvents* told)
-        : m_requested(requests)
+        : m_asks(requests)
         , m_actions(*requests.action)
         , m_blocks(*requests.block)
+        , m_bytes(*requests.bytes)
+        , m_streams(*requests.stream)
         , m_pools(*requests.trace)
         , m_question(question)
         , m_rangeBytes(question.deviceBytes > 0 ? question.settings.rangeBytes(1, question.deviceBytes)
@@ -50,7 +52,7 @@ public:
     [[nodiscard]] bool go(const Progress& progress)
     {
         constexpr std::size_t kReport = 1 << 18;
-        std::size_t count = m_requested.size();
+        std::size_t count = m_asks.size();
         if (m_question.until)
             count = std::min(count, static_cast<std::size_t>(*m_question.until + 1));
         const std::vector<EventIndex> asked = m_question.emptyCaches.value_or(std::vector<EventIndex>());
@@ -103,7 +105,7 @@ private:
                 if (m_question.pendingFrees == PendingFrees::AtOnce)
                     complete(m_blocks[row]);
                 else if (m_longestWait > 0 && waits(row))
-                    m_waiting.emplace_back(m_requests + m_longestWait, m_blocks[row]);
+                    m_waiting.emplace_back(m_made + m_longestWait, m_blocks[row]);
             }
             break;
         case Action::FreeCompleted:
@@ -111,7 +113,7 @@ private:
                 const BlockId id = m_blocks[row];
                 if (block->allocated) // the trace does not show that it was requested
                     requestFree(*block);
-                const EventId asked = (*m_requested.freeRequested)[id];
+                const EventId asked = (*m_asks.freeRequested)[id];
                 const bool endsLater = m_longestWait > 0 && asked.valid() && waits(asked.index());
                 if (!endsLater)
                     complete(id);
@@ -146,7 +148,7 @@ private:
     /// Whether the free that is asked for in that row was completed later than at once.
     [[nodiscard]] bool waits(std::size_t row) const
     {
-        const EventId end = (*m_requested.freeCompleted)[m_blocks[row]];
+        const EventId end = (*m_asks.freeCompleted)[m_blocks[row]];
         return !end.valid() || end.index() > row + 1;
     }
 
@@ -155,13 +157,12 @@ private:
     {
         std::int64_t longest = 0, requests = 0;
         boost::unordered_flat_map<std::int32_t, std::int64_t> asked; // after how many requests
-        for (std::size_t row = 0; row < m_requested.size(); ++row) {
+        for (std::size_t row = 0; row < m_asks.size(); ++row) {
             const BlockId id = m_blocks[row];
             if (m_actions[row] == Action::Alloc)
                 ++requests;
             else if (m_actions[row] == Action::FreeRequested && id.valid()
-                && (*m_requested.freeRequested)[id] == EventId{ static_cast<std::uint32_t>(row) }
-                && waits(row))
+                && (*m_asks.freeRequested)[id] == EventId{ static_cast<std::uint32_t>(row) } && waits(row))
                 asked.emplace(id.value, requests);
             else if (m_actions[row] == Action::FreeCompleted && id.valid())
                 if (const auto of = asked.find(id.value); of != asked.end()) {
@@ -174,9 +175,9 @@ private:
 
     void allocate(std::size_t row)
     {
-        for (++m_requests; !m_waiting.empty() && m_waiting.front().first < m_requests; m_waiting.pop_front())
+        for (++m_made; !m_waiting.empty() && m_waiting.front().first < m_made; m_waiting.pop_front())
             complete(m_waiting.front().second);
-        const std::int64_t requested = (*m_requested.bytes)[row];
+        const std::int64_t requested = m_bytes[row];
         if (requested <= 0 || requested > kLargestRequest)
             return;
         const BlockId id = m_blocks[row];
@@ -226,14 +227,13 @@ private:
 
     [[nodiscard]] std::uint64_t streamOf(std::size_t row) const
     {
-        const StreamIndex stream = (*m_requested.stream)[row];
-        return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_requested.streams[stream]);
+        const StreamIndex stream = m_streams[row];
+        return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_asks.streams[stream]);
     }
 
     [[nodiscard]] PoolOwner poolOf(std::size_t row) const
     {
-        return m_requested.pool ? poolOwnerOf(m_requested.trace->recording(), (*m_requested.pool)[row])
-                                : m_pools.at(row);
+        return m_asks.pool ? poolOwnerOf(m_asks.trace->recording(), (*m_asks.pool)[row]) : m_pools.at(row);
     }
 
     [[nodiscard]] ReplayBlock*& blockOf(BlockId id) { return (id.isOlder() ? m_older : m_born)[id.row()]; }
@@ -250,9 +250,11 @@ private:
             : nullptr;
     }
 
-    const ReplayRequests& m_requested;
+    const ReplayRequests& m_asks;
     const Column<Action>& m_actions;
     const Column<BlockId>& m_blocks;
+    const Column<std::int64_t>& m_bytes;
+    const Column<StreamIndex>& m_streams;
     EventPools m_pools; // of the trace
     const ReplayQuestion& m_question;
     std::int64_t m_rangeBytes;
@@ -261,7 +263,7 @@ private:
     CachingAllocator m_allocator;
     RecordedCalls m_calls;
     std::vector<ReplayBlock*> m_born, m_older; // by row
-    std::int64_t m_requests = 0;
+    std::int64_t m_made = 0;
     std::int64_t m_longestWait = 0; // 0: frees end where they were recorded to
     std::deque<std::pair<std::int64_t, BlockId>> m_waiting; // until how many requests were made
     ReplayFigures m_figures;

@@ -41,8 +41,7 @@ std::optional<std::uint64_t> RecordedDriver::makeSegment(std::int64_t bytes, std
     const Action next = m_cursor.nextOr(Action::Alloc);
     if (next != Action::SegmentAlloc && next != Action::Alloc)
         return std::nullopt; // the driver refused: what follows is the retry, or the out-of-memory
-    const std::uint64_t address
-        = m_cursor.atEnd() || next == Action::Alloc ? 0 : m_cursor.events().address[m_cursor.at()];
+    const std::uint64_t address = next == Action::Alloc ? 0 : m_cursor.events().address[m_cursor.at()];
     if (!m_cursor.expect({ Action::SegmentAlloc, address, bytes, static_cast<std::int64_t>(stream) }))
         return std::nullopt;
     return address;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/replay/allocator_actions.h"
 #include "model/replay/event_pools.h"
 #include "model/replay/trace_check.h"
 
@@ -9,22 +10,6 @@
 #include <optional>
 
 namespace strata::model {
-
-[[nodiscard]] inline bool isRelease(Action action)
-{
-    return action == Action::SegmentFree || action == Action::SegmentUnmap;
-}
-
-[[nodiscard]] inline bool isOfSegment(Action action)
-{
-    return isRelease(action) || action == Action::SegmentAlloc || action == Action::SegmentMap;
-}
-
-[[nodiscard]] inline bool isOfAllocator(Action action)
-{
-    return isOfSegment(action) || action == Action::Alloc || action == Action::FreeRequested
-        || action == Action::FreeCompleted || action == Action::Oom;
-}
 
 /// The next event of a recording that a replay has to explain, and where it first led to another one. Only
 /// events of the allocator count. The trace must outlive it. Not thread-safe.
@@ -43,8 +28,8 @@ public:
     [[nodiscard]] std::size_t count() const { return m_count; }
     [[nodiscard]] bool atEnd() const { return m_at >= m_count; }
     [[nodiscard]] Action action(std::size_t row) const { return m_events->action[row]; }
-    /// What comes next; `atEnd`: what stands for the end.
-    [[nodiscard]] Action nextOr(Action atEnd) const { return this->atEnd() ? atEnd : action(m_at); }
+    /// What comes next; `otherwise`: what stands for the end.
+    [[nodiscard]] Action nextOr(Action otherwise) const { return atEnd() ? otherwise : action(m_at); }
     [[nodiscard]] const EventColumns& events() const { return *m_events; }
     [[nodiscard]] std::uint64_t streamAt(std::size_t row) const
     {
@@ -58,6 +43,7 @@ public:
         ++m_at;
         skipOthers();
     }
+    /// The row must be one of the allocator's. To replay again from an earlier row, forgetDifference() too.
     void moveTo(std::size_t row) { m_at = row; }
     /// Goes over the event at the cursor, if it is that one; else that is the difference.
     [[nodiscard]] bool expect(const ComparedEvent& got)

@@ -26,7 +26,8 @@ struct OpenOptions {
 class Opener {
 public:
     /// An error says why the file cannot be opened.
-    [[nodiscard]] static Result<Opener> open(const std::filesystem::path& path, const OpenOptions& options = {});
+    [[nodiscard]] static Result<Opener> open(
+        const std::filesystem::path& path, const OpenOptions& options = {});
 
     /// The whole file at once.
     [[nodiscard]] static Result<std::shared_ptr<const Session>> openAll(

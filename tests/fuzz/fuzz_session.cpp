@@ -15,6 +15,7 @@
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
 #include "model/readers/reader.h"
+#include "model/replay/other_settings.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
 #include "model/whatif/calls/calls_again.h"
@@ -118,6 +119,11 @@ void rewrite(
         if (const auto requests = model::RunRequests::of(trace, run)) {
             (void)requests->recordedReservedPeak();
             (void)model::requestedPeak(trace, run);
+            model::ReplayQuestion question;
+            question.pendingFrees = model::PendingFrees::Late;
+            constexpr std::size_t kMostReplayed = 4096; // events, for speed
+            if (requests->requests().size() <= kMostReplayed)
+                (void)model::replayUnder(requests->requests(), question);
         }
     }
 }

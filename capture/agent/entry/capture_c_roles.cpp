@@ -76,7 +76,7 @@ void strata_capture_optimizer_stepped(
         if (!number)
             return;
         std::vector<agent::PlacedTensor> placed;
-        for (const std::int32_t device : agent->deepStep().devicesOf({ parameters, count }))
+        for (const std::int32_t device : agent->devicesOf({ parameters, count }))
             if (const auto step = tensors.place(tensors.add({ .device = device,
                                                     .kind = wire::RoleKind::SteppedUnlisted,
                                                     .name = type ? type : "",

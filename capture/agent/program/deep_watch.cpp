@@ -12,28 +12,31 @@ namespace {
 
 DeepWatch* g_watch = nullptr; // that hooks call: set before they do
 
-void operatorSeen(const hook::DeepOperator& seen) noexcept
-{
-    g_watch->log().addOperator(seen, threadNumber());
-    g_watch->calls().addOperator(seen);
-}
-void tensorGone(const void* tensor) noexcept
-{
-    g_watch->log().addGone(tensor, threadNumber());
-    g_watch->calls().addGone(tensor);
-}
-void failed() noexcept
-{
-    constexpr const char* kLess = "LibTorch told less than all of it";
-    g_watch->log().fail(kLess);
-    g_watch->calls().fail(kLess);
-}
 void savedSeen(std::uint32_t kind, std::uint32_t saved, const void* tensor) noexcept
 {
     g_watch->addSaved(static_cast<wire::DeepKind>(kind), saved, tensor);
 }
 
 } // namespace
+
+void DeepWatch::operatorSeen(const hook::DeepOperator& seen) noexcept
+{
+    g_watch->log().addOperator(seen, threadNumber());
+    g_watch->calls().addOperator(seen);
+}
+
+void DeepWatch::tensorGone(const void* tensor) noexcept
+{
+    g_watch->log().addGone(tensor, threadNumber());
+    g_watch->calls().addGone(tensor);
+}
+
+void DeepWatch::failed() noexcept
+{
+    constexpr const char* kLess = "LibTorch told less than all of it";
+    g_watch->log().fail(kLess);
+    g_watch->calls().fail(kLess);
+}
 
 bool DeepWatch::begin()
 {
@@ -74,15 +77,6 @@ void DeepWatch::listGradients()
             all.push_back(gradient);
         });
     m_calls.add(wire::CallKind::Known, "gradient", {}, pairs);
-}
-
-std::set<std::int32_t> DeepWatch::devicesOf(std::span<const void* const> tensors) const
-{
-    std::set<std::int32_t> devices;
-    for (const void* const tensor : tensors)
-        if (hook::DeepTensor seen; m_hook.lookDeep && m_hook.lookDeep(tensor, false, &seen))
-            devices.insert(seen.device);
-    return devices;
 }
 
 void DeepWatch::end(std::string unusable)

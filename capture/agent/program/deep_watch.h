@@ -7,7 +7,6 @@
 #include "capture/hook/torch_hook.h"
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +15,8 @@
 namespace strata::agent {
 
 /// Sees a step in which every operator is told: what the hook tells of it goes to two logs, with what
-/// Python's side knows. Hooks call the one that began last, so it outlives them.
+/// Python's side knows. Hooks call the one that began last, so it outlives them. What is told of a step comes
+/// on any thread; the step begins and ends on one.
 class DeepWatch {
 public:
     /// Both outlive this.
@@ -27,14 +27,10 @@ public:
     {
     }
 
-    [[nodiscard]] DeepLog& log() { return m_log; }
-    [[nodiscard]] CallLog& calls() { return m_calls; }
     [[nodiscard]] bool isOpen() const { return m_log.isOpen(); }
 
-    /// A step begins now, on this thread; false: this LibTorch lets nobody watch its operators.
-    [[nodiscard]] bool begin();
-    /// In one of a program without a Python, on the same thread: LibTorch itself tells what autograd saves,
-    /// where it can. `parameters`: those of the optimizer, at::TensorImpls.
+    /// In a step of a program without a Python, on the same thread: LibTorch itself tells what autograd
+    /// saves, where it can. `parameters`: those of the optimizer, at::TensorImpls.
     void seeAlone(std::span<const void* const> parameters);
     /// Likewise, once autograd has gone backward.
     void listGradients();
@@ -47,17 +43,24 @@ public:
     /// What the call list of the step has besides operators and modules; likewise.
     void addCall(wire::CallKind kind, std::string_view name, std::string_view detail,
         std::span<const void* const> tensors);
+
+private:
+    friend class Agent;
+
+    [[nodiscard]] DeepLog& log() { return m_log; }
+    [[nodiscard]] CallLog& calls() { return m_calls; }
+    /// A step begins now, on this thread; false: this LibTorch lets nobody watch its operators.
+    [[nodiscard]] bool begin();
     /// In the child of a fork.
     void forget() noexcept
     {
         m_log.forget();
         m_calls.forget();
     }
-
-    /// Those that some of the tensors lie on, at::TensorImpls.
-    [[nodiscard]] std::set<std::int32_t> devicesOf(std::span<const void* const> tensors) const;
-
-private:
+    // What hooks call.
+    static void operatorSeen(const hook::DeepOperator& seen) noexcept;
+    static void tensorGone(const void* tensor) noexcept;
+    static void failed() noexcept;
     /// What the hook knows of those that lie on a GPU.
     [[nodiscard]] std::vector<hook::DeepTensor> lookAt(std::span<const void* const> tensors);
 

@@ -2,7 +2,7 @@
 #include "model/analysis/allocator/settings_answer.h"
 
 #include <algorithm>
-#include <functional>
+#include <cassert>
 
 namespace strata::model {
 
@@ -168,10 +168,11 @@ Reason whyEstimated(const ReplayReport& report, const SettingsAsked& asked, cons
     return {};
 }
 
-/// `recorded` and `fittingOrder` tell SettingsAnswer::recorded and orderThatFits, where they are needed.
-Result<SettingsAnswer> answerOf(const ReplayRequests& requests, const ReplayReport& report,
-    const SettingsAsked& asked, const std::function<ReplayFigures()>& recorded,
-    const std::function<Result<AddressPolicy>()>& fittingOrder, const Progress& progress)
+/// `recorded` tells SettingsAnswer::recorded, where it is needed. `trace`: whose requests they are; nullptr:
+/// they were rewritten, and `asked` names an order.
+Result<SettingsAnswer> answerOf(const DeviceTrace* trace, const ReplayRequests& requests,
+    const std::function<ReplayFigures()>& recorded, const ReplayReport& report, const SettingsAsked& asked,
+    const Progress& progress)
 {
     auto question = questionOf(report, asked);
     if (!question)
@@ -184,7 +185,8 @@ Result<SettingsAnswer> answerOf(const ReplayRequests& requests, const ReplayRepo
     if (!asked.figuresAlone)
         answer.recorded = recorded();
     if (replayed->byAddress && !asked.addresses) {
-        const auto fits = asked.orderThatFits ? Result<AddressPolicy>(*asked.orderThatFits) : fittingOrder();
+        const auto fits = asked.orderThatFits ? Result<AddressPolicy>(*asked.orderThatFits)
+                                              : orderThatFits(*trace, report, progress);
         if (!fits)
             return Failure(fits.error());
         answer.orderThatFits = *fits;
@@ -217,21 +219,17 @@ Result<SettingsAnswer> answerSettings(const DeviceTrace& trace, const ReplayRepo
     const SettingsAsked& asked, const Progress& progress)
 {
     return answerOf(
-        ReplayRequests::of(trace), report, asked,
-        [&] { return recordedFigures(trace, report.check.rounding); },
-        [&] { return orderThatFits(trace, report, progress); }, progress);
+        &trace, ReplayRequests::of(trace), [&] { return recordedFigures(trace, report.check.rounding); },
+        report, asked, progress);
 }
 
-Result<SettingsAnswer> answerSettings(const ReplayRequests& requests, std::int64_t recordedReservedBytes,
-    const ReplayReport& report, const SettingsAsked& asked, const Progress& progress)
+Result<SettingsAnswer> answerSettings(const ReplayRequests& requests,
+    const std::function<std::int64_t()>& recordedReservedPeak, const ReplayReport& report,
+    const SettingsAsked& asked, const Progress& progress)
 {
-    const auto recorded = [&] {
-        ReplayFigures figures;
-        figures.reservedBytesPeak = recordedReservedBytes;
-        return figures;
-    };
-    return answerOf(
-        requests, report, asked, recorded, [] { return Result<AddressPolicy>(AddressPolicy{}); }, progress);
+    assert(asked.addresses || asked.orderThatFits);
+    const auto recorded = [&] { return ReplayFigures{ .reservedBytesPeak = recordedReservedPeak() }; };
+    return answerOf(nullptr, requests, recorded, report, asked, progress);
 }
 
 } // namespace strata::model

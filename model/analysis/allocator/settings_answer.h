@@ -7,6 +7,7 @@
 #include "model/replay/replay_requests.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,10 +50,10 @@ struct SettingsAnswer {
     const SettingsAsked& asked, const Progress& progress = {});
 
 /// The same of a run that was rewritten from a recording. `report` is on that recording, with the run's rows
-/// as events. `asked` names addresses or `orderThatFits`. `recorded` of the answer has but the peak that is
-/// given, `recordedReservedBytes`: of segments as they were recorded for these requests.
+/// as events. `asked` names addresses or `orderThatFits`. `recorded` of the answer has but one peak, that of
+/// segments as they were recorded for these requests: `recordedReservedPeak()`, called where it is needed.
 [[nodiscard]] Result<SettingsAnswer> answerSettings(const ReplayRequests& requests,
-    std::int64_t recordedReservedBytes, const ReplayReport& report, const SettingsAsked& asked,
-    const Progress& progress = {});
+    const std::function<std::int64_t()>& recordedReservedPeak, const ReplayReport& report,
+    const SettingsAsked& asked, const Progress& progress = {});
 
 } // namespace strata::model

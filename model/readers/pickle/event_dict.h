@@ -12,7 +12,7 @@
 namespace strata::model {
 
 /// A short cut for what fills a snapshot: the dict of an event, as Python's pickler writes it. What it is
-/// handed outlives it.
+/// handed outlives it. One thread.
 class EventDict {
 public:
     EventDict(const ByteStream& stream, Heap& heap, PickleMemo& memo, pickle::FrameRuns& frameRuns)

@@ -37,7 +37,8 @@ public:
     /// The list that an object on the stack will go to, if a mark stands between them.
     [[nodiscard]] Home homeOf(std::size_t object) const;
     [[nodiscard]] bool memoGet(std::uint64_t key); ///< pushes it
-    [[nodiscard]] bool memoPut(std::uint64_t key); ///< stores what is on top
+    /// Stores what is on top. Whoever learned from stored values asks PickleMemo::takeReplaced() behind it.
+    [[nodiscard]] bool memoPut(std::uint64_t key);
 
     // The bytes. What moves the buffer sets `at`, and makes room for all that its opcodes can push.
     [[nodiscard]] bool refill(const std::uint8_t*& at);

@@ -10,7 +10,7 @@
 
 namespace strata::model {
 
-/// Keys of kinds of dicts that nobody knows, and how often they came: for Recording::unknownKeys.
+/// Keys of kinds of dicts that nobody knows, and how often they came: for Recording::unknownKeys. One thread.
 class UnknownKeys {
 public:
     /// `owner`: the kind of dict, for good.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "model/whatif/run/optimizer_run.h"
-#include "model/whatif/run/optimizer_template.h"
 #include "model/whatif/run/recorded_optimizers.h"
 
 #include <cstdint>

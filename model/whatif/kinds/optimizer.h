@@ -6,7 +6,6 @@
 #include "model/whatif/ask/scenario.h"
 #include "model/whatif/kinds/ranks/sharding.h"
 #include "model/whatif/run/optimizer_run.h"
-#include "model/whatif/run/optimizer_template.h"
 #include "model/whatif/run/program_run.h"
 #include "model/whatif/run/put_optimizers.h"
 #include "model/whatif/run/recorded_optimizers.h"

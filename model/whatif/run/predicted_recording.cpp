@@ -260,7 +260,7 @@ private:
         return std::ranges::lower_bound(events, during, {}, &ReplayedEvents::Event::during) - events.begin();
     }
 
-    /// The block of the run that one of the replayed trace is.
+    /// The block of the run that one of the replayed requests is.
     [[nodiscard]] std::optional<std::uint32_t> blockOf(std::int32_t told) const
     {
         const BlockId id{ told };
@@ -326,7 +326,7 @@ private:
     const ProgramRun& m_run;
     const ToldRun& m_told;
     Recording& m_to;
-    std::vector<std::uint32_t> m_blocks; // of the run, by row of the replayed trace
+    std::vector<std::uint32_t> m_blocks; // of the run, by row of the replayed requests
     std::vector<Place> m_places; // by block of the run
     std::optional<PutEvents> m_putEvents; // none: optimizers are the recorded ones
 };

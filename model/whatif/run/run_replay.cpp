@@ -24,8 +24,8 @@ ReplayReport reportOn(const RunRequests& run, const ReplayReport& recorded)
 Result<SettingsAnswer> answerRun(
     const RunRequests& run, const ReplayReport& report, const SettingsAsked& asked, const Progress& progress)
 {
-    const std::int64_t reserved = asked.figuresAlone ? 0 : run.recordedReservedPeak();
-    return answerSettings(run.requests(), reserved, report, asked, progress);
+    return answerSettings(
+        run.requests(), [&] { return run.recordedReservedPeak(); }, report, asked, progress);
 }
 
 } // namespace

@@ -2,24 +2,19 @@
 #include "model/whatif/run/run_requests.h"
 
 #include "model/base/wrap.h"
+#include "model/replay/allocator_actions.h"
 #include "model/replay/event_pools.h"
 #include "model/trace/pairing/segment_tracker.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace strata::model {
 
 namespace {
-
-bool isOfSegment(Action action)
-{
-    return action == Action::SegmentAlloc || action == Action::SegmentFree || action == Action::SegmentMap
-        || action == Action::SegmentUnmap;
-}
 
 bool isOfPool(Action action)
 {
@@ -105,11 +100,10 @@ public:
 private:
     BlockId alloc(std::uint32_t block, EventId event)
     {
+        assert(block != ProgramRun::Ask::kNoBlock);
         const BlockId id = BlockId::born(freeCompleted.born.size());
         freeRequested.born.push_back({});
         freeCompleted.born.push_back({});
-        if (block == ProgramRun::Ask::kNoBlock)
-            return id;
         if (const BlockId old = std::exchange(m_live[block], id); old.valid())
             freeCompleted.edit(old) = event;
         m_requests[block] = {};

@@ -12,7 +12,8 @@
 namespace strata::model {
 
 /// A run as requests, for model/replay: those of the recording, with other sizes. Of a run that was reordered
-/// they have no recorded address, and segments are left out. A value; the trace must outlive it.
+/// they have no recorded address, and segments are left out. A value, which any thread may
+/// read; the trace must outlive it.
 class RunRequests {
 public:
     /// Fails when cancelled; with Refused where a run was reordered that begins with memory of before.

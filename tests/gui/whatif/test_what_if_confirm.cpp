@@ -448,6 +448,11 @@ TEST_F(ConfirmJobTest, SaysWhyThereIsNone)
     outcome = run(R"(echo '{"refused":"there are no calls","devices":[]}'; exit 1)", calls);
     EXPECT_FALSE(outcome.confirmation);
     EXPECT_EQ(outcome.problem, QStringLiteral("there are no calls"));
+    outcome = run(R"(echo '{"refused":null,"devices":{}}')", calls);
+    EXPECT_FALSE(outcome.confirmation);
+    EXPECT_EQ(outcome.problem, QStringLiteral("the value of devices has the wrong type"));
+    outcome = run(R"(echo '{"refused":null,"devices":['; exit 4)", calls); // ended within it
+    EXPECT_TRUE(outcome.problem.startsWith(QStringLiteral("strata ended with exit status 4;")));
     ConfirmJob job(m_folder.filePath(QStringLiteral("strata")));
     QString problem;
     EXPECT_FALSE(job.start({ .words = words({ "whatif" }), .command = QStringLiteral(" ") }, problem));

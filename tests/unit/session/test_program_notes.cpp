@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/cut.h"
-#include "model/session/save.h"
 #include "model/session/opener.h"
+#include "model/session/save.h"
 #include "model/session/user_file.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/temporary_directory.h"

@@ -2,8 +2,8 @@
 // Notes, named ranges and filters: what is kept, where, and that nothing else changes.
 #include "model/session/cut.h"
 #include "model/session/filter_text.h"
-#include "model/session/save.h"
 #include "model/session/opener.h"
+#include "model/session/save.h"
 #include "model/session/session.h"
 #include "model/session/user_file.h"
 #include "model/trace/frames.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/unit/whatif/rebuilt_run.h"
 
+#include "model/replay/allocator_actions.h"
 #include "model/replay/event_pools.h"
 #include "model/trace/program/allocator_calls.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 constexpr std::uint64_t kFirstAddress = std::uint64_t{ 1 } << 56; // above those of any device
 constexpr std::uint64_t kApart = 512;
-
-bool isOfSegment(Action action)
-{
-    return action == Action::SegmentAlloc || action == Action::SegmentFree || action == Action::SegmentMap
-        || action == Action::SegmentUnmap;
-}
 
 bool isOfBlock(Action action)
 {

@@ -7,7 +7,6 @@
 #include "model/whatif/run/run_replay.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
-#include "tests/unit/whatif/rebuilt_run.h"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +14,11 @@ namespace strata::model {
 
 namespace {
 
-ReplayFigures replayed(const DeviceTrace& trace)
+ReplayFigures replayed(const ReplayRequests& requests)
 {
     ReplayQuestion question;
     question.addresses.kind = AddressPolicy::Kind::TopDown;
-    const auto figures = replayUnder(ReplayRequests::of(trace), question);
+    const auto figures = replayUnder(requests, question);
     return figures ? *figures : ReplayFigures{};
 }
 
@@ -44,13 +43,13 @@ TEST(ProgramRun, WithoutChangesIsTheTraceItself)
         const test::MadeRecording made = test::makeRun(program);
         const DeviceTrace& trace = made.session->devices().front();
         ProgramRun run = programRunOf(trace);
-        EXPECT_EQ(requestedPeak(trace, run), trace.totals().requestedBytesPeak);
+        const ReplayFigures before = replayed(ReplayRequests::of(trace));
         for (const bool reordered : { false, true }) {
             run.reordered = reordered;
-            const auto rebuilt = test::RebuiltRun::of(trace, run);
-            ASSERT_TRUE(rebuilt);
-            EXPECT_EQ(rebuilt->trace().totals().requestedBytesPeak, trace.totals().requestedBytesPeak);
-            const ReplayFigures before = replayed(trace), after = replayed(rebuilt->trace());
+            EXPECT_EQ(requestedPeak(trace, run), trace.totals().requestedBytesPeak);
+            const auto requests = RunRequests::of(trace, run);
+            ASSERT_TRUE(requests);
+            const ReplayFigures after = replayed(requests->requests());
             EXPECT_EQ(after.allocatedBytesPeak, before.allocatedBytesPeak);
             EXPECT_EQ(after.activeBytesPeak, before.activeBytesPeak);
             EXPECT_EQ(after.reservedBytesPeak, before.reservedBytesPeak);
@@ -82,14 +81,10 @@ TEST(ProgramRun, TakesBlocksAwayAndAddsThem)
     std::erase_if(run.asks, [](const ProgramRun::Ask& ask) { return ask.block == 0; });
     run.asks.insert(run.asks.begin() + 1, { Action::Alloc, 2, 1 });
     EXPECT_EQ(requestedPeak(*trace, run), 4000);
-    const auto rebuilt = test::RebuiltRun::of(*trace, run);
-    ASSERT_TRUE(rebuilt);
-    EXPECT_EQ(rebuilt->trace().eventCount(), 2);
-    EXPECT_EQ(rebuilt->trace().totals().requestedBytesPeak, 4000);
-    EXPECT_EQ(replayed(rebuilt->trace()).allocatedBytesPeak, 4096);
     const auto requests = RunRequests::of(*trace, run);
     ASSERT_TRUE(requests);
     EXPECT_EQ(requests->requests().size(), 2u);
+    EXPECT_EQ(replayed(requests->requests()).allocatedBytesPeak, 4096);
     EXPECT_EQ(requests->placeOf(2), 1);
     EXPECT_EQ(requests->placeOf(4), 2);
 }

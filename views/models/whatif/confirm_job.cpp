@@ -7,6 +7,7 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QJsonDocument>
 
 #include <string_view>
 
@@ -63,8 +64,12 @@ std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString&
 {
     const auto answer
         = model::readConfirmed(std::string_view(json.data(), static_cast<std::size_t>(json.size())));
-    if (!answer)
-        return std::nullopt; // ended before it was written: exit status and complaint say why
+    if (!answer) {
+        // Where it ended before that was written, exit status and complaint say why.
+        if (QJsonDocument::fromJson(json).isObject())
+            problem = text::said(answer.error());
+        return std::nullopt;
+    }
     if (answer->refused)
         problem = text::utf8(*answer->refused);
     const model::ConfirmedDevice device

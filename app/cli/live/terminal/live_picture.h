@@ -12,7 +12,8 @@
 
 namespace strata::cli {
 
-// What a link tells of a process and its devices, as the figures and words of a Picture.
+// What a link tells of a process and its devices, as the figures and words of a Picture. `nowNs` and
+// `startNs` are of the clock of that process, since the epoch.
 
 /// The time that the columns of a plot show.
 struct PictureWindow {
