@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/agreement/agreement_test.h"
 
-#include "views/style/texts.h"
-
 #include <QApplication>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 namespace strata::test {
+
+std::vector<std::string> ourRecordings()
+{
+    if (!std::getenv("STRATA_ALL_RECORDINGS"))
+        return { STRATA_TEST_DATA "/../../resources/samples/gpt2_124m_bf16_train.strata",
+            STRATA_TEST_DATA "/devices/two_devices.pickle.gz",
+            STRATA_TEST_DATA "/versions/torch2.15_oom.pickle.gz" };
+    std::vector<std::string> files;
+    for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions", STRATA_TEST_DATA "/devices",
+             STRATA_TEST_DATA "/../../resources/samples" })
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            if (entry.path().extension() == ".gz" || entry.path().extension() == ".strata")
+                files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string recordingName(const testing::TestParamInfo<std::string>& info)
+{
+    std::string name = std::filesystem::path(info.param).filename();
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+    return name;
+}
 
 AgreementTest::AgreementTest()
     : m_settings(m_scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
@@ -41,23 +65,42 @@ void AgreementTest::settle()
     ASSERT_TRUE(eventually([&] { return driver().settled(); }));
 }
 
-auto AgreementTest::ask(const QString& line) -> const Answer&
+Ran AgreementTest::run(const std::string& command, const std::vector<std::string>& arguments)
 {
-    const auto [answer, isNew] = m_answers.try_emplace(line);
-    if (isNew) {
-        EXPECT_TRUE(line.startsWith(QStringLiteral("strata "))) << qPrintable(line);
-        const Ran ran = runProgram(
-            "/bin/sh", { "-c", "'" STRATA_PROGRAM "' " + line.mid(7).toStdString() + " --json" });
-        answer->second = { ran.code, ran.err, ran.out.empty() ? std::vector<nlohmann::json>() : ran.rows() };
-    }
-    return answer->second;
+    std::vector<std::string> all{ command, m_path };
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    all.emplace_back("--json");
+    Ran ran = strata(all);
+    EXPECT_EQ(ran.code, 0) << command << ": " << ran.err;
+    return ran;
 }
 
-auto AgreementTest::ask(const char* command, const QString& options) -> const Answer&
+nlohmann::json AgreementTest::json(const std::string& command, const std::vector<std::string>& arguments)
 {
-    return ask(
-        QStringLiteral("strata %1 %2 %3")
-            .arg(QLatin1String(command), views::text::shellQuoted(QString::fromStdString(m_path)), options));
+    return run(command, arguments).json();
+}
+
+std::vector<nlohmann::json> AgreementTest::rows(
+    const std::string& command, const std::vector<std::string>& arguments)
+{
+    std::vector<nlohmann::json> all = run(command, arguments).rows();
+    if (!all.empty())
+        all.erase(all.begin());
+    return all;
+}
+
+Ran AgreementTest::runAsCopied(const QString& commandLine)
+{
+    EXPECT_TRUE(commandLine.startsWith(QStringLiteral("strata "))) << qPrintable(commandLine);
+    return runProgram(
+        "/bin/sh", { "-c", "'" STRATA_PROGRAM "' " + commandLine.mid(7).toStdString() + " --json" });
+}
+
+std::vector<nlohmann::json> AgreementTest::runCopied(const QString& commandLine, int code)
+{
+    const Ran ran = runAsCopied(commandLine);
+    EXPECT_EQ(ran.code, code) << qPrintable(commandLine) << ": " << ran.err;
+    return ran.rows();
 }
 
 std::vector<model::EventIndex> AgreementTest::instants()
@@ -76,6 +119,21 @@ void AgreementTest::select(model::EventIndex event)
 {
     driver().state().select(views::EventRange{ event, event });
     settle();
+}
+
+QString AgreementTest::bytes(const nlohmann::json& value)
+{
+    return QString::fromStdString(model::formatBytes(value.get<std::int64_t>()));
+}
+
+QString AgreementTest::exact(const nlohmann::json& value)
+{
+    return QString::fromStdString(model::formatExactBytes(value.get<std::int64_t>()));
+}
+
+QString AgreementTest::count(const nlohmann::json& value)
+{
+    return QString::fromStdString(model::formatCount(value.get<std::int64_t>()));
 }
 
 } // namespace strata::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "tests/gui/our_recordings.h"
 #include "tests/gui/shell/window_driver.h"
 #include "tests/integration/run_strata.h"
 
@@ -14,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,23 +33,27 @@ protected:
     [[nodiscard]] const std::string& path() const { return m_path; } ///< of the copy that is shown
     void open(const QString& path); ///< the window shows it, and commands are of it
 
-    /// What a command of the command line printed as JSON.
-    struct Answer {
-        int code = 0;
-        std::string said; ///< of an error
-        std::vector<nlohmann::json> lines;
-        [[nodiscard]] const nlohmann::json& head() const { return lines.front(); }
-    };
-    /// A command line as "Copy as Command Line" gives it, with --json; each is run once by a shell.
-    const Answer& ask(const QString& line);
-    const Answer& ask(const char* command, const QString& options); ///< of the file that is shown
-    [[nodiscard]] QString ofDevice() { return QStringLiteral("--device %1").arg(driver().state().device()); }
+    /// strata COMMAND FILE ARGUMENTS --json; a failure where it does not end well.
+    [[nodiscard]] nlohmann::json json(
+        const std::string& command, const std::vector<std::string>& arguments = {});
+    [[nodiscard]] std::vector<nlohmann::json> rows(
+        const std::string& command, const std::vector<std::string>& arguments = {}); ///< without the header
+    /// What "Copy as command line" of a page gives, run by a shell with --json.
+    [[nodiscard]] static Ran runAsCopied(const QString& commandLine);
+    /// The lines of its output; a failure where it ends with another exit status than `code`.
+    [[nodiscard]] static std::vector<nlohmann::json> runCopied(const QString& commandLine, int code = 0);
 
     /// Instants worth a look: the state before the trace, both ends, the middle, the peak, an out-of-memory.
     [[nodiscard]] std::vector<model::EventIndex> instants();
     void select(model::EventIndex event);
 
+    [[nodiscard]] static QString bytes(const nlohmann::json& value);
+    [[nodiscard]] static QString exact(const nlohmann::json& value);
+    [[nodiscard]] static QString count(const nlohmann::json& value);
+
 private:
+    [[nodiscard]] Ran run(const std::string& command, const std::vector<std::string>& arguments);
+
     QTemporaryDir m_scratch;
     std::string m_path; // of the copy that is shown
     QSettings m_settings;
@@ -58,7 +61,11 @@ private:
     views::ContentList m_contents = gui::windowContents();
     views::MainWindow m_window;
     std::optional<WindowDriver> m_driver;
-    std::map<QString, Answer> m_answers;
 };
+
+/// A training, two devices, and out of memory in the newest format. With STRATA_ALL_RECORDINGS set, every
+/// recording of tests/data (samples, versions and devices) and the sample sessions.
+[[nodiscard]] std::vector<std::string> ourRecordings();
+[[nodiscard]] std::string recordingName(const testing::TestParamInfo<std::string>& info);
 
 } // namespace strata::test

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is painted, of which no text says the figures: flame graphs, maps and curves, and what the search
-// finds.
+// Memory, flame graph, details of groups and status bar against `strata at --json`.
 #include "tests/gui/agreement/agreement_test.h"
-#include "views/contents/search/search_box.h"
-#include "views/contents/search/search_list.h"
-#include "views/contents/search/search_palette.h"
-#include "views/models/whatif/what_if_curves.h"
-#include "views/pages/allocator/allocator_page.h"
-#include "views/pages/allocator/fragmentation_page.h"
+#include "views/contents/details/details_panel.h"
+#include "views/pages/memory/memory_page.h"
 #include "views/pages/tables/flame_page.h"
-#include "views/pages/whatif/what_if_page.h"
-#include "views/style/texts.h"
 #include "views/widgets/flame/flame_graph.h"
-#include "views/widgets/whatif/run_chart.h"
+
+#include <QBuffer>
+#include <QTableView>
 
 #include <set>
 
@@ -21,125 +16,225 @@ using namespace strata::views;
 
 namespace {
 
-using Json = nlohmann::json;
-using PicturesAgree = test::AgreementTest;
+class PicturesAgree : public test::AgreementTest {
+protected:
+    MemoryPage& memory() { return driver().shown<MemoryPage>("memory"); }
+    FlamePage& flame() { return driver().shown<FlamePage>("flame"); }
 
-TEST_P(PicturesAgree, InFlameGraphs)
-{
-    auto& page = driver().shown<FlamePage>("flame");
-    for (const model::Grouping by : { model::Grouping::Line, model::Grouping::Category }) {
-        page.setByLine(by == model::Grouping::Line);
-        if (by != model::Grouping::Line)
-            page.setRoots(by);
-        for (const model::EventIndex event : instants()) {
-            SCOPED_TRACE(event);
-            select(event);
-            const Json& told = ask(page.commandLine()).head();
-            const FlameTree& tree = *page.graph().tree();
-            std::multiset<std::pair<std::int64_t, std::int64_t>> roots, want; // bytes and blocks of each
-            for (const FlameTree::Node node : tree.children(0))
-                roots.emplace(tree.total(node), tree.blocks(node));
-            for (const Json& group : told["groups"])
-                want.emplace(group["bytes"].get<std::int64_t>(), group["blocks"].get<std::int64_t>());
-            if (by == model::Grouping::Line) { // modules lie between others and their blocks
-                EXPECT_EQ(roots, want);
-            }
-            EXPECT_EQ(tree.total(0), told["requested_bytes"].get<std::int64_t>());
-            EXPECT_EQ(tree.blocks(0), told["blocks"].get<std::int64_t>());
-        }
+    nlohmann::json at(model::EventIndex event, const char* by)
+    {
+        return json("at", { std::to_string(event), "--by", by });
     }
-}
+};
 
-TEST_P(PicturesAgree, InFlameGraphsOfARange)
-{
-    auto& page = driver().shown<FlamePage>("flame");
-    const model::EventIndex from = trace().eventCount() / 4, to = trace().eventCount() / 4 * 3;
-    std::map<model::TreeCost, std::int64_t> sums{ { model::TreeCost::Count, 0 },
-        { model::TreeCost::Leaked, 0 }, { model::TreeCost::Temporary, 0 } };
-    for (const Json& block : ask("blocks", ofDevice()).lines) {
-        const auto event
-            = [&](const char* key) { return block[key].is_null() ? -1 : block[key].get<std::int64_t>(); };
-        if (!block.contains("block") || event("alloc_event") < from || event("alloc_event") > to)
-            continue;
-        const std::int64_t freed = event("free_completed_event");
-        ++sums[model::TreeCost::Count];
-        if (freed <= to) // those that go later are neither
-            sums[freed < 0 ? model::TreeCost::Leaked : model::TreeCost::Temporary]
-                += block["requested_bytes"].get<std::int64_t>();
-    }
-    driver().state().select(EventRange{ from, to });
-    for (const auto& [cost, sum] : sums) {
-        page.setCost(cost);
-        settle();
-        EXPECT_EQ(page.graph().tree()->total(0), sum) << static_cast<int>(cost);
-    }
-}
-
-TEST_P(PicturesAgree, InTheAddressMapAndOverTime)
+TEST_P(PicturesAgree, InMemoryAtEveryInstant)
 {
     for (const model::EventIndex event : instants()) {
         SCOPED_TRACE(event);
         select(event);
-        const auto& page = driver().shown<AllocatorPage>("allocator");
-        const auto& map = page.map().picture()->map;
-        std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, std::string>>> shown,
-            want; // of segments
-        for (const model::MapSegment& segment : map.segments)
-            for (const model::MapBlock& block : map.blocksOf(segment))
-                shown[segment.address].emplace_back(block.address, model::stateName(block));
-        for (const Json& segment : ask(page.commandLine()).head()["segments"])
-            for (const Json& block : segment["blocks"])
-                want[segment["address"]].emplace_back(block["address"], block["state"]);
-        EXPECT_EQ(shown, want);
-    }
-    const auto samples = driver().shown<FragmentationPage>("fragmentation").chart().samples();
-    if (!samples)
-        return;
-    const Json& told
-        = ask("fragmentation", QStringLiteral("%1 --over %2").arg(ofDevice()).arg(samples->at.size())).head();
-    ASSERT_EQ(samples->at.size(), told["over"].size());
-    for (std::size_t i = 0; i < samples->at.size(); ++i) {
-        const Json& want = told["over"][i];
-        EXPECT_EQ(samples->at[i].event, want["event"].get<std::int64_t>());
-        EXPECT_EQ(samples->at[i].reservedBytes, want["reserved_bytes"].get<std::int64_t>());
-        EXPECT_EQ(samples->at[i].freeBytes, want["free_bytes"].get<std::int64_t>());
-        EXPECT_EQ(samples->at[i].largestFreeBytes, want["largest_free_bytes"].get<std::int64_t>());
+        const nlohmann::json told = at(event, "line");
+        // The curves, the sentence over the table, the status bar.
+        const model::DeviceTimeline& timeline = *driver().device().timeline;
+        EXPECT_EQ(timeline.requested().at(event), told["requested_bytes"].get<std::int64_t>());
+        const std::string position = std::to_string(event);
+        const nlohmann::json range = json("summary", { "--from", position, "--to", position })["ranges"][0];
+        EXPECT_EQ(timeline.reserved().at(event), range["reserved_bytes_peak"].get<std::int64_t>());
+        EXPECT_TRUE(test::shows(memory(),
+            QStringLiteral(": %1 requested in %2 blocks")
+                .arg(bytes(told["requested_bytes"]), count(told["blocks"]))))
+            << qPrintable(test::shownTexts(memory()).join(QLatin1Char('\n')));
+        EXPECT_TRUE(driver().statusText().endsWith(
+            QStringLiteral(": requested %1, reserved %2")
+                .arg(bytes(told["requested_bytes"]), bytes(range["reserved_bytes_peak"]))))
+            << qPrintable(driver().statusText());
+        EXPECT_EQ(
+            memory().groupTable()->live().beforeTraceBytes, told["before_trace_bytes"].get<std::int64_t>());
+
+        // The table, as it is shown and as it is saved.
+        const GroupTableModel& table = *memory().groupTable();
+        ASSERT_EQ(table.rowCount(), static_cast<int>(told["groups"].size()));
+        QBuffer csv;
+        csv.open(QIODevice::ReadWrite);
+        ASSERT_TRUE(memory().writeCsv(csv));
+        const QList<QByteArray> lines = csv.data().trimmed().split('\n');
+        ASSERT_EQ(lines.size(), table.rowCount() + 1);
+        for (int row = 0; row < table.rowCount(); ++row) {
+            const nlohmann::json& group = told["groups"][static_cast<std::size_t>(row)];
+            const auto cell = [&](int column) { return table.index(row, column).data().toString(); };
+            EXPECT_EQ(cell(GroupTableModel::GroupColumn).toStdString(), group["key"].get<std::string>());
+            EXPECT_EQ(cell(GroupTableModel::BytesColumn), bytes(group["bytes"]));
+            EXPECT_EQ(table.index(row, GroupTableModel::BytesColumn).data(Qt::ToolTipRole).toString(),
+                exact(group["bytes"]));
+            EXPECT_EQ(cell(GroupTableModel::BlocksColumn), count(group["blocks"]));
+            EXPECT_TRUE(lines[row + 1].contains("," + QByteArray::number(group["bytes"].get<qint64>()) + ","))
+                << lines[row + 1].constData();
+        }
+        const auto copied = runCopied(memory().commandLine());
+        ASSERT_EQ(copied.size(), 1u);
+        EXPECT_EQ(copied[0], told);
     }
 }
 
-TEST_P(PicturesAgree, InTheCurvesOfWhatIf)
+TEST_P(PicturesAgree, InEveryGrouping)
 {
-    auto& page = driver().shown<WhatIfPage>("whatif");
-    page.setScenario({ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} });
+    select(trace().totals().requestedPeakEvent);
+    for (const char* by : { "site", "stream", "pool", "size" }) {
+        SCOPED_TRACE(by);
+        driver().state().setGrouping(*model::groupingFromName(by));
+        settle();
+        const nlohmann::json told = at(trace().totals().requestedPeakEvent, by);
+        const GroupTableModel& table = *memory().groupTable();
+        ASSERT_EQ(table.rowCount(), static_cast<int>(told["groups"].size()));
+        for (int row = 0; row < table.rowCount(); ++row) {
+            const std::uint32_t group = table.groupAt(row);
+            const nlohmann::json& want = told["groups"][static_cast<std::size_t>(row)];
+            EXPECT_EQ(
+                table.index(row, GroupTableModel::BytesColumn).data(GroupTableModel::kSortRole).toLongLong(),
+                want["bytes"].get<qint64>());
+            EXPECT_EQ(
+                table.index(row, GroupTableModel::BlocksColumn).data().toString(), count(want["blocks"]));
+            const nlohmann::json& key = want["key"];
+            if (key.is_object()) {
+                const model::StackId stack = table.table()->stackOf(group);
+                EXPECT_EQ(key["id"].is_null(), !stack.valid());
+                if (stack.valid()) {
+                    EXPECT_EQ(key["id"].get<std::uint32_t>(), stack.value);
+                }
+            } else if (key.is_number()) {
+                EXPECT_EQ(key.get<std::int64_t>(), table.table()->valueOf(group));
+            } else {
+                EXPECT_EQ(key.get<std::string>(), table.table()->label(group));
+            }
+        }
+        const auto copied = runCopied(memory().commandLine());
+        ASSERT_EQ(copied.size(), 1u);
+        EXPECT_EQ(copied[0], told);
+    }
+}
+
+TEST_P(PicturesAgree, UnderAFilter)
+{
+    select(trace().totals().requestedPeakEvent);
+    model::BlockFilter filter;
+    filter.maxBytes = 1 << 20;
+    filter.text = "e";
+    driver().state().setFilter(filter);
     settle();
-    const auto& curves = page.run().curves();
-    if (!curves || !curves->isPredicted)
-        return;
-    const Json& device = ask(page.commandLine()).head()["devices"][0];
-    EXPECT_EQ(curves->recordedPeak.bytes, device["recorded"]["requested_bytes_peak"].get<qint64>());
-    EXPECT_EQ(curves->predictedPeak.bytes, device["predicted"]["requested_bytes_peak"].get<qint64>());
+    const auto copied = runCopied(memory().commandLine());
+    ASSERT_EQ(copied.size(), 1u);
+    const GroupTableModel& table = *memory().groupTable();
+    ASSERT_EQ(table.rowCount(), static_cast<int>(copied[0]["groups"].size()));
+    EXPECT_EQ(table.live().requestedBytes, copied[0]["requested_bytes"].get<std::int64_t>());
+    EXPECT_EQ(table.live().blocks, copied[0]["blocks"].get<std::int64_t>());
+    EXPECT_EQ(copied[0]["filter"], nlohmann::json::array({ "e <=1MiB" }));
+    for (const int column :
+        { GroupTableModel::GroupColumn, GroupTableModel::BytesColumn, GroupTableModel::BlocksColumn }) {
+        for (const Qt::SortOrder order : { Qt::AscendingOrder, Qt::DescendingOrder }) {
+            memory().groupView()->sortByColumn(column, order);
+            const auto printed = runCopied(memory().commandLine());
+            ASSERT_EQ(printed.size(), 1u);
+            for (int row = 0; row < table.rowCount(); ++row) {
+                const nlohmann::json& group = printed[0]["groups"][static_cast<std::size_t>(row)];
+                ASSERT_EQ(table.index(row, GroupTableModel::GroupColumn).data().toString().toStdString(),
+                    group["key"].get<std::string>())
+                    << qPrintable(memory().commandLine());
+            }
+        }
+    }
+    const auto tree = flame().graph().tree();
+    const auto ofFlame = runCopied(flame().commandLine());
+    if (tree && !ofFlame.empty()) {
+        EXPECT_EQ(tree->total(0), ofFlame[0]["requested_bytes"].get<std::int64_t>());
+    }
 }
 
-TEST_P(PicturesAgree, InWhatTheSearchFinds)
+TEST_P(PicturesAgree, InTheFlameGraphAtEveryInstant)
 {
-    SearchBox& box = driver().searchBox();
-    for (const char* typed : { "train", "forward > 1 MiB", ".py:1", "= 512" }) {
-        box.openPalette();
-        box.clear();
-        QTest::keyClicks(&box, QLatin1String(typed));
-        ASSERT_TRUE(test::eventually([&] { return box.popup()->shownText() == QLatin1String(typed); }));
-        const SearchRows& rows = box.popup()->list().rows();
-        for (int row = 0; row < std::min(rows.rowCount(), 8); ++row) {
-            const SearchItem* item = rows.itemAt(row);
-            if (!item || item->command.isEmpty())
-                continue;
-            const Json& told = ask(item->command).head();
-            const auto bytes = told["requested_bytes"].get<std::int64_t>();
-            EXPECT_TRUE(item->toolTip.contains(text::exactBytes(bytes) + QStringLiteral(" requested in ")))
-                << qPrintable(item->toolTip) << ": " << bytes;
-            EXPECT_TRUE(item->toolTip.contains(text::count(told["blocks"].get<std::int64_t>())));
-            EXPECT_TRUE(item->figure.isEmpty() || item->figure == text::bytes(bytes))
-                << qPrintable(item->figure) << ": " << bytes;
+    for (const model::EventIndex event : instants()) {
+        SCOPED_TRACE(event);
+        flame().setByLine(false);
+        select(event);
+        const nlohmann::json told = at(event, "line");
+        const auto tree = flame().graph().tree();
+        ASSERT_TRUE(tree);
+        EXPECT_EQ(tree->total(0), told["requested_bytes"].get<std::int64_t>());
+        EXPECT_EQ(tree->blocks(0), told["blocks"].get<std::int64_t>());
+        EXPECT_TRUE(told["blocks"] == 0
+            || test::shows(flame(),
+                QStringLiteral("%1 in %2 blocks live")
+                    .arg(bytes(told["requested_bytes"]), count(told["blocks"]))))
+            << qPrintable(flame().sentenceText());
+        const auto copied = runCopied(flame().commandLine());
+        ASSERT_EQ(copied.size(), 1u);
+        EXPECT_EQ(copied[0]["requested_bytes"], told["requested_bytes"]);
+        EXPECT_EQ(copied[0]["event"], told["event"]);
+
+        flame().setByLine(true);
+        settle();
+        std::multiset<std::pair<std::int64_t, std::int64_t>> lines, want; // bytes and blocks of each
+        const auto byLine = flame().graph().tree();
+        for (const FlameTree::Node node : byLine->children(0))
+            lines.emplace(byLine->total(node), byLine->blocks(node));
+        for (const nlohmann::json& group : told["groups"])
+            want.emplace(group["bytes"].get<std::int64_t>(), group["blocks"].get<std::int64_t>());
+        EXPECT_EQ(lines, want);
+    }
+}
+
+TEST_P(PicturesAgree, InTheFlameGraphOfARange)
+{
+    const model::EventIndex from = trace().eventCount() / 4, to = trace().eventCount() / 4 * 3;
+    std::int64_t born = 0, leaked = 0, leakedBlocks = 0, temporary = 0;
+    for (const nlohmann::json& block : rows("blocks")) {
+        const auto event
+            = [&](const char* key) { return block[key].is_null() ? -1 : block[key].get<std::int64_t>(); };
+        const std::int64_t alloc = event("alloc_event"), freed = event("free_completed_event");
+        if (alloc < from || alloc > to)
+            continue;
+        ++born;
+        const auto size = block["requested_bytes"].get<std::int64_t>();
+        if (freed < 0) {
+            leaked += size;
+            ++leakedBlocks;
+        } else if (freed <= to) {
+            temporary += size;
+        }
+    }
+    driver().state().select(EventRange{ from, to });
+    const auto total = [&](model::TreeCost cost) {
+        flame().setCost(cost);
+        settle();
+        return flame().graph().tree()->total(0);
+    };
+    EXPECT_EQ(total(model::TreeCost::Count), born);
+    EXPECT_EQ(total(model::TreeCost::Leaked), leaked);
+    EXPECT_EQ(flame().graph().tree()->blocks(0), leakedBlocks);
+    EXPECT_EQ(total(model::TreeCost::Temporary), temporary);
+    const nlohmann::json summary
+        = json("summary", { "--from", std::to_string(from), "--to", std::to_string(to) });
+    EXPECT_EQ(
+        total(model::TreeCost::Bytes), summary["ranges"][0]["requested_bytes_peak"].get<std::int64_t>());
+    EXPECT_EQ(
+        flame().graph().tree()->tree().at, summary["ranges"][0]["requested_peak_event"].get<std::int64_t>());
+    EXPECT_EQ(memory().groupTable()->live().event,
+        summary["ranges"][0]["requested_peak_event"].get<std::int64_t>());
+}
+
+TEST_P(PicturesAgree, InTheDetailsOfALine)
+{
+    const DetailsPanel& details = driver().view().details();
+    for (const model::EventIndex event : instants()) {
+        SCOPED_TRACE(event);
+        select(event);
+        const nlohmann::json told = at(event, "line");
+        for (int row = 0; row < std::min(memory().groupTable()->rowCount(), 3); ++row) {
+            memory().groupView()->selectRow(row);
+            const nlohmann::json& group = told["groups"][static_cast<std::size_t>(row)];
+            ASSERT_TRUE(test::eventually([&] { return test::shows(details, exact(group["bytes"])); }));
+            EXPECT_EQ(details.details().title.toStdString(), group["key"].get<std::string>());
+            EXPECT_TRUE(test::shows(details, bytes(group["bytes"])));
+            ASSERT_EQ(details.details().size.size(), 3u);
+            EXPECT_EQ(details.details().size[2].value, count(group["blocks"]));
         }
     }
 }
