@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/readers/pickle/event_dict.h"
-
+// A short cut for what fills a snapshot: the dict of an event, as Python's pickler writes it.
 #include "model/readers/pickle/opcodes.h"
+#include "model/readers/pickle/pickle_reader.h"
 #include "model/readers/source/little_endian.h"
 
 namespace strata::model {
@@ -16,7 +16,7 @@ constexpr std::ptrdiff_t kLongestMember = 300;
 } // namespace
 
 /// Length of an opcode at `at` that stores the last value under the next number: 0 if there is none.
-std::size_t EventDict::storeLength(const std::uint8_t* at) const
+std::size_t PickleReader::storeLength(const std::uint8_t* at) const
 {
     switch (*at) {
     case kMemoize:
@@ -30,9 +30,15 @@ std::size_t EventDict::storeLength(const std::uint8_t* at) const
     }
 }
 
+void PickleReader::store(Value value)
+{
+    m_memo.push_back(value);
+    ++m_memoCount;
+}
+
 /// The value of a member, if it is written in one of the ways that recorders use: a stored value, a number, a
 /// text, a pair of small numbers, a known stack. `next` is nullptr, and nothing has happened, otherwise.
-inline EventDict::Member EventDict::takeMember(const std::uint8_t* p)
+inline PickleReader::Member PickleReader::takeMember(const std::uint8_t* p)
 {
     switch (*p) {
     case kBinGet:
@@ -62,7 +68,7 @@ inline EventDict::Member EventDict::takeMember(const std::uint8_t* p)
     }
 }
 
-EventDict::Member EventDict::takeLongMember(const std::uint8_t* p)
+PickleReader::Member PickleReader::takeLongMember(const std::uint8_t* p)
 {
     constexpr Member left{ Value::unset(), nullptr };
     Value value;
@@ -86,33 +92,37 @@ EventDict::Member EventDict::takeLongMember(const std::uint8_t* p)
         if (hit.length == 0)
             return left;
         if (stored > 0)
-            m_memo.storeNext(m_heap.newStack(hit.stack));
+            store(m_heap.newStack(hit.stack));
         return { Value::row(Value::Tag::Stack, hit.stack.value), p + 1 + hit.length };
     }
     default:
         return left;
     }
     if (const std::size_t length = storeLength(p); length > 0) {
-        m_memo.storeNext(value);
+        store(value);
         p += length;
     }
     return { value, p };
 }
 
+/// Reads the members of an event whose dict is open, up to and with SETITEMS, and makes its row. What it
+/// cannot take it leaves: the members so far are in m_eventFields, their keys in m_eventKeys, and `at` stands
+/// before the next one.
+///
 /// Keys are stored values that come in the same order in every event, so the bytes that wrote each key of the
 /// last event are compared first.
-EventDict::Outcome EventDict::read(const std::uint8_t*& at, Value dict, Home home)
+PickleReader::EventDict PickleReader::readEventDict(const std::uint8_t*& at, Value dict, Home home)
 {
-    EventFields& fields = m_fields;
+    EventFields& fields = m_eventFields;
     fields.clear();
     std::size_t keys = 0;
     const std::uint8_t* const last = m_stream.end() - kLongestMember;
     const std::uint8_t* p = at;
     const std::uint8_t* begin = p;
     const auto left = [&] {
-        m_keys = keys;
+        m_eventKeys = keys;
         at = begin;
-        return Outcome::Left;
+        return EventDict::Left;
     };
     for (;; ++keys) {
         begin = p;
@@ -123,7 +133,7 @@ EventDict::Outcome EventDict::read(const std::uint8_t*& at, Value dict, Home hom
         if ((bytes & shape.mask) == shape.bytes) [[likely]] {
             p += shape.length;
         } else {
-            const Value key = m_memo.peekGet(p);
+            const Value key = peekGet(p);
             if (!key.is(Value::Tag::Text) || key.row() >= EventFields::kKeys) {
                 if (*p == kSetItems)
                     break;
@@ -145,21 +155,22 @@ EventDict::Outcome EventDict::read(const std::uint8_t*& at, Value dict, Home hom
     }
     Trace* trace = nullptr;
     if (!m_heap.traceAtHome(home, trace))
-        return Outcome::Failed;
+        return EventDict::Failed;
     if (trace == nullptr)
         return left();
     at = p + 1;
     if (!m_heap.traces().add(*trace, fields))
-        return Outcome::Failed;
+        return EventDict::Failed;
     m_heap.setEvent(dict, home, *trace);
-    return Outcome::Read;
+    return EventDict::Read;
 }
 
-Value* EventDict::pushMembers(Value* top) const
+/// Pushes what readEventDict() left.
+Value* PickleReader::pushMembers(Value* top) const
 {
-    for (std::size_t i = 0; i < m_keys; ++i) {
+    for (std::size_t i = 0; i < m_eventKeys; ++i) {
         *top++ = Value::text(idOf(m_keyShapes[i].key));
-        *top++ = m_fields[m_keyShapes[i].key];
+        *top++ = m_eventFields[m_keyShapes[i].key];
     }
     return top;
 }
