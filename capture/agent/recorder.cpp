@@ -392,7 +392,7 @@ void Recorder::writeState(const TakenState& state)
         }
         if (state.purpose == StatePurpose::End)
             m_streams[device].digest = follower.finish(out);
-        // A device that was never used is none.
+        // A device that the program never used gets no state.
         if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
             continue;
         m_streams[device].hasState = true;

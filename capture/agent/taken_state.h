@@ -11,11 +11,11 @@
 
 namespace strata::agent {
 
-/// Where a state of the allocator stands in a recording.
+/// When the state of the allocator was taken.
 enum class StatePurpose : std::uint8_t { Base, OutOfMemory, End };
 
-/// The allocator of all devices, as a hook told it. Where it lies among the events is said by the records
-/// kCut of the same number.
+/// The state of the allocator on all devices, as the hook reported it. Records kCut with the same number
+/// give its place among the events.
 struct TakenState {
     std::uint32_t number = 0;
     StatePurpose purpose = StatePurpose::Base;

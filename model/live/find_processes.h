@@ -12,14 +12,16 @@
 
 namespace strata::model {
 
-/// All processes of this user that use a GPU or may do so, and those of others that the driver tells of; each
-/// once, with what can be seen of it. Those that are live as findLiveProcesses() has them; then by state,
-/// job, rank and number. The driver numbers devices as nvidia-smi does. Half a second at most for those that
-/// do not answer, a millisecond for each process of the user. Any thread.
 struct FindOptions {
     std::string nvml = Nvml::kLibrary;
     std::filesystem::path proc = "/proc";
 };
+
+/// This user's processes that use a GPU or may use one, and other users' processes that the driver lists.
+/// Each process is listed once. Recorded processes come first, in the order of findLiveProcesses(); then by
+/// state, job, rank and number. Devices have the numbers of nvidia-smi. Waits half a second at most for
+/// processes that do not answer, and a millisecond for each process of the user. `why`: as for
+/// findLiveProcesses(). Any thread.
 [[nodiscard]] std::vector<LiveProcess> findProcesses(std::string& why, const FindOptions& options = {});
 
 /// A process that is not live, as findProcesses() would have it, read again and again. One thread.

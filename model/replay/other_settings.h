@@ -17,7 +17,7 @@
 
 namespace strata::model {
 
-/// What a run of the allocator comes to. Bytes; events are rows of the requests that were replayed.
+/// Peaks and counts of a replayed run. Bytes; events are rows of the requests that were replayed.
 struct ReplayFigures {
     std::int64_t allocatedBytesPeak = 0; ///< rounded
     EventIndex allocatedPeakEvent = -1; ///< first with that peak; -1: the start

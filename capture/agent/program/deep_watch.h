@@ -14,9 +14,9 @@
 
 namespace strata::agent {
 
-/// Sees a step in which every operator is told: what the hook tells of it goes to two logs, with what
-/// Python's side knows. Hooks call the one that began last, so it outlives them. What is told of a step comes
-/// on any thread; the step begins and ends on one.
+/// Records a deep step: a step of which the hook reports every operator. Reports of the hook and of Python
+/// go to two logs. The hook calls the DeepWatch that began last, which must outlive it. Reports come on any
+/// thread; a step begins and ends on one thread.
 class DeepWatch {
 public:
     /// Both outlive this.
@@ -29,18 +29,18 @@ public:
 
     [[nodiscard]] bool isOpen() const { return m_log.isOpen(); }
 
-    /// In a step of a program without a Python, on the same thread: LibTorch itself tells what autograd
-    /// saves, where it can. `parameters`: those of the optimizer, at::TensorImpls.
+    /// For a program without Python, on the thread of the step: LibTorch itself reports the tensors that
+    /// autograd saves, where it can. `parameters`: those of the optimizer, at::TensorImpls.
     void seeAlone(std::span<const void* const> parameters);
-    /// Likewise, once autograd has gone backward.
+    /// For a program without Python, after the backward pass.
     void listGradients();
     /// On the same thread. `unusable`: why it is not to be used; empty: it is.
     void end(std::string unusable);
-    /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
+    /// Reports of Python, on the threads where they happen. Tensors are at::TensorImpls.
     void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
     void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
         std::span<const void* const> tensors);
-    /// What the call list of the step has besides operators and modules; likewise.
+    /// A call that is neither an operator nor a module; from Python, on any thread.
     void addCall(wire::CallKind kind, std::string_view name, std::string_view detail,
         std::span<const void* const> tensors);
 

@@ -12,8 +12,8 @@
 
 namespace strata::cli {
 
-// What a link tells of a process and its devices, as the figures and words of a Picture. `nowNs` and
-// `startNs` are of the clock of that process, since the epoch.
+// A watched process and its devices as figures and words of a Picture. `nowNs` and `startNs`: nanoseconds
+// since the epoch, by the clock of that process. Without state; any thread.
 
 /// The time that the columns of a plot show.
 struct PictureWindow {
@@ -23,18 +23,18 @@ struct PictureWindow {
 /// Which column an event lies in, if it is shown.
 [[nodiscard]] std::optional<int> columnOf(
     const model::Clock& clock, model::EventIndex event, const PictureWindow& window, int columns);
-/// "12.3 s", "2:04", "1:02:03": a moment since the first event, as fine as the picture tells.
+/// "12.3 s", "2:04", "1:02:03": a moment since the first event, as precise as a column.
 [[nodiscard]] std::string momentText(std::int64_t ns, std::int64_t columnNs);
 
 void describeProcess(Picture& picture, const model::LinkAddress& address,
     const model::LiveSession::Status& status, int device, std::int64_t nowNs);
-/// At an event. `curves`: of a replay that may end before; nullptr: there is none.
+/// Figures after an event. `curves`: of a replay, which may end earlier; nullptr: no replay.
 void addFigures(Picture& picture, const model::DeviceTimeline& timeline, const model::RoundedCurves* curves,
     model::EventIndex event);
-/// All but the instant.
+/// The curves, without the mark of the instant.
 void addPlot(Picture& picture, const model::DeviceTimeline& timeline, const model::RoundedCurves* curves,
     const PictureWindow& window, int columns, std::int64_t nowNs);
-/// `startNs`: when the first event was.
+/// `startNs`: time of the first event.
 void addAxis(Picture& picture, const PictureWindow& window, int columns, std::int64_t startNs, bool endsNow);
 /// The `most` latest up to an event.
 void addEvents(Picture& picture, const model::DeviceTimeline& timeline, model::EventIndex event, int most);

@@ -105,7 +105,7 @@ private:
     At m_at = At::End;
     std::int64_t m_endNs = 0; // of the picture, where it is At::Time
     std::size_t m_zoom; // of kWindows
-    std::int64_t m_widthNs = 0; // of the last picture, which scrolling goes by
+    std::int64_t m_widthNs = 0; // of the last picture; scrolling moves by it
     std::int64_t m_lastNowNs = 0;
     model::Grouping m_grouping = model::Grouping::Line;
     int m_firstLine = 0;
