@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A line has one colour wherever it is drawn, and what has no stack is hatched grey everywhere.
-#include "model/analysis/training/roles/category.h"
 #include "tests/gui/shell/shell_test.h"
 #include "tests/support/make_recording.h"
 #include "views/models/document/group_colours.h"
@@ -8,7 +7,6 @@
 #include "views/models/tables/events_table.h"
 #include "views/pages/memory/memory_page.h"
 #include "views/pages/summary/share_list.h"
-#include "views/widgets/legend.h"
 
 using namespace strata;
 using namespace strata::views;
@@ -120,37 +118,6 @@ TEST(LargestFirst, BeginsWithThePeakWhateverItsAgeAndLeavesOutWhatHasNoStack)
     ASSERT_EQ(colours.size(), 3u);
     EXPECT_EQ(colours.front(), large);
     EXPECT_EQ(std::ranges::count(colours, none), 0);
-}
-
-/// Categories lie from the ground up in their order, in their colours, with a legend; what is unknown is
-/// hatched.
-TEST_F(Colours, OfCategoriesInPictureAndLegend)
-{
-    ASSERT_NO_FATAL_FAILURE(open(sample()));
-    auto& memory = driver().shown<MemoryPage>("memory");
-    driver().state().setGrouping(model::Grouping::Category);
-    settle();
-    const auto& stacked = memory.canvas()->store().stacked();
-    ASSERT_TRUE(stacked);
-    const model::GroupTable& groups = *memory.groupTable()->table();
-    const Palette palette = Palette::light();
-    EXPECT_TRUE(memory.legend().isVisible());
-    std::optional<model::Category> below;
-    for (const model::StackedPicture::Layer& layer : stacked->picture.layers) {
-        ASSERT_EQ(layer.kind, model::StackedPicture::Layer::Kind::Group);
-        const model::Category category = *model::categoryFromWord(groups.label(layer.group));
-        EXPECT_TRUE(!below || *below < category);
-        below = category;
-        const FillStyle& style = memory.canvas()->styles().group(layer.group);
-        const int rank = Palette::ofCategory(static_cast<int>(category));
-        EXPECT_TRUE(
-            style.colour == palette.group(rank).rgb() || style.colour == Palette::dark().group(rank).rgb());
-        EXPECT_EQ(style.pattern == Pattern::Hatched, category == model::Category::Unknown);
-        EXPECT_TRUE(memory.legend().names().contains(groupName(groups, layer.group)));
-    }
-    driver().state().setGrouping(model::Grouping::Line);
-    settle();
-    EXPECT_FALSE(memory.legend().isVisible());
 }
 
 } // namespace

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page Summary while a session still loads: it says from the digests what it says from the events,
-// which test_agreement holds against the command line.
+// The page Summary while a session still loads: it says from the digests what it says from the events.
 #include "model/analysis/summary/summary.h"
 #include "model/session/opener.h"
 #include "model/session/save.h"
 #include "resources/resources.h"
+#include "tests/gui/agreement/agreement_test.h"
 #include "tests/gui/fresh_start.h"
-#include "tests/gui/our_recordings.h"
-#include "tests/gui/shell/window_driver.h"
+#include "tests/integration/run_strata.h"
 #include "views/contents/document/document_view.h"
 #include "views/pages/summary/ledger_panel.h"
 #include "views/pages/summary/share_list.h"
 #include "views/pages/summary/summary_page.h"
-#include "views/shell/theme.h"
 #include "views/widgets/memory/curve_overview.h"
 
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 
 #include <gtest/gtest.h>
 
@@ -113,6 +111,48 @@ TEST_P(SummaryOutline, SaysWhatTheEventsSay)
             const int rank = first.summary()->lineRank[group];
             EXPECT_TRUE(rank == -1 || rank == whole.device()->lineRank[*same]);
         }
+    }
+}
+
+TEST_P(SummaryOutline, SaysWhatTheCommandLineSays)
+{
+    if (m_digests.empty())
+        GTEST_SKIP() << "not exact: such a session has no digests";
+    Document document;
+    SummaryPage page(document);
+    openOutline(document);
+    finish(page);
+    const auto ran = test::strata({ "summary", path().toStdString(), "--json" });
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const nlohmann::json all = nlohmann::json::parse(ran.out);
+    const auto text = [](const nlohmann::json& bytes) {
+        return QString::fromStdString(model::formatBytes(bytes.get<std::int64_t>()));
+    };
+    for (std::size_t i = 0; i < all["devices"].size(); ++i) {
+        const nlohmann::json& device = all["devices"][i];
+        document.viewState().setDevice(device["device"]);
+        finish(page);
+        EXPECT_EQ(
+            test::shownTexts(page).front().toStdString(), all["verdicts"][i]["text"].get<std::string>());
+        const auto fits = std::ranges::find(
+            all["fits"], device["device"], [](const nlohmann::json& one) { return one["device"]; });
+        ASSERT_EQ(fits != all["fits"].end(), document.summary()->summary->needs.has_value());
+        if (fits != all["fits"].end()) {
+            EXPECT_EQ(test::shownTexts(page).at(1).toStdString(), (*fits)["text"].get<std::string>());
+        }
+        const model::Totals& totals = document.summary()->summary->totals;
+        EXPECT_EQ(totals.reservedBytesPeak, device["reserved_bytes_peak"].get<std::int64_t>());
+        EXPECT_EQ(totals.requestedBytesPeak, device["requested_bytes_peak"].get<std::int64_t>());
+        EXPECT_EQ(document.summary()->summary->peak.event, device["peak"]["event"].get<std::int64_t>());
+        EXPECT_TRUE(test::shows(page, text(device["reserved_bytes_peak"])));
+        EXPECT_TRUE(test::shows(page, text(device["requested_bytes_peak"])));
+        EXPECT_TRUE(test::shows(page, text(device["requested_bytes_end"])));
+        const auto lists = page.findChildren<ShareList*>();
+        const nlohmann::json& groups = device["peak"]["groups"];
+        ASSERT_EQ(lists.isEmpty(), groups.empty());
+        for (int row = 0; !groups.empty() && row < std::min<int>(static_cast<int>(groups.size()), 10); ++row)
+            EXPECT_EQ(
+                lists.back()->item(row, 3)->text(), text(groups[static_cast<std::size_t>(row)]["bytes"]));
     }
 }
 
