@@ -393,12 +393,12 @@ assert load({!r}.encode(), 1)
 """
 
 
-def slow_library(python, folder):
-    """One that needs LibTorch's allocator, and then one that takes the loader its time."""
+def slow_library(python, folder, go):
+    """One that needs LibTorch's allocator, and then one that the loader links once the file `go` is there."""
     torch = os.path.join(facts_of(python)[0], "lib")
     slow, path = os.path.join(folder, "libslow.so"), os.path.join(folder, "needs_slow.so")
     compiler = ["gcc", "-shared", "-fPIC", "-L" + torch, "-L" + folder, f"-Wl,--no-as-needed,--allow-shlib-undefined,-rpath,{torch}:{folder}"]
-    subprocess.run([*compiler, os.path.join(PROGRAMS, "slow_loading.c"), "-o", slow], check=True)
+    subprocess.run([*compiler, f'-DGO="{go}"', os.path.join(PROGRAMS, "slow_loading.c"), "-o", slow], check=True)
     subprocess.run([*compiler, "-x", "c", os.devnull, "-x", "none", "-o", path, "-lc10_cuda", "-lslow"], check=True)
     return path
 
@@ -409,13 +409,17 @@ def test_while_it_loads(strata, simgpu, newest, failures):
         failures.skip("not tried while libraries load: no gcc")
         return
     with tempfile.TemporaryDirectory() as folder:
-        corner = Corner(strata, simgpu, newest, folder, LOADS.format(slow_library(newest, folder)))
+        go = os.path.join(folder, "go")
+        corner = Corner(strata, simgpu, newest, folder, LOADS.format(slow_library(newest, folder, go)))
         corner.failures = failures
         maps = f"/proc/{corner.trial.process.pid}/maps"
         corner.expect("maps the allocator", waits_until(lambda: "libc10_cuda.so" in open(maps).read()))
         code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata", "--yes", "--timeout", "0.5")
         corner.expect("told", (code, "still loads its libraries, and goes on as before" in told), (1, True))
         viewer = corner.trial.inject(0.3)
+        time.sleep(0.5)  # the viewer waits meanwhile
+        with open(go, "w", encoding="utf-8"):
+            pass
         corner.is_ready()
         corner.tell("go")
         told = viewer.communicate(timeout=PATIENCE)[1]
