@@ -19,8 +19,8 @@ public:
     StackSearch(const Recording& recording, std::string_view text)
         : m_recording(recording)
         , m_text(lowered(std::string(text)))
-        , m_names(recording.strings.size(), kNotLookedAt)
-        , m_frames(recording.stacks.frameCount(), kNotLookedAt)
+        , m_names(recording.strings.size(), kUnset)
+        , m_frames(recording.stacks.frameCount(), kUnset)
     {
         m_isLine = m_text.find(':') != std::string::npos;
     }
@@ -31,21 +31,21 @@ public:
     }
 
 private:
-    enum : std::uint8_t { No, Yes, kNotLookedAt };
+    enum : std::uint8_t { No, Yes, kUnset };
 
     bool matches(StringId name)
     {
         if (!name.valid())
             return false;
         std::uint8_t& known = m_names[name.index()];
-        if (known == kNotLookedAt)
+        if (known == kUnset)
             known = containsAnyCase(m_recording.strings[name], m_text) ? Yes : No;
         return known == Yes;
     }
     bool matches(FrameId id)
     {
         std::uint8_t& known = m_frames[id.index()];
-        if (known == kNotLookedAt) {
+        if (known == kUnset) {
             const Frame& frame = m_recording.stacks.frame(id);
             known = matches(frame.file) || matches(frame.function)
                     || (m_isLine
