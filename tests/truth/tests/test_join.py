@@ -61,7 +61,9 @@ def test_joined(strata, runs, index, by, failures):
     failures.expect(by, "by", found["by"], by)
     if by == "allocations":
         with open(trace_path, encoding="utf-8") as file:
-            failures.expect(by, "all of the trace's allocations", found["matches"], len(memory_rows(json.load(file))))
+            allocations = len(memory_rows(json.load(file)))
+        # A thread that loses its core between the two stamps of an allocation has it unmatched.
+        failures.expect(by, f"{found['matches']} of {allocations} allocations", 0.99 * allocations <= found["matches"] <= allocations)
     failures.expect(by, f"offset of {found['offset_ns']} ns", abs(found["offset_ns"]) <= NEAR_NS)
     failures.expect(by, f"error of {found['error_ns']} ns", found["error_ns"] <= NEAR_NS)
     [device] = found["devices"]
