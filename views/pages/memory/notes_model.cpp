@@ -29,7 +29,7 @@ QString userItemKind(model::UserItem::Kind kind)
     case model::UserItem::Kind::View: // which is not listed
         break;
     }
-    return NotesModel::tr("Categories");
+    return NotesModel::tr("Rules");
 }
 
 NotesModel::NotesModel(Document& document, QObject* parent)

@@ -36,7 +36,7 @@ private:
     std::vector<model::UserItem> m_items;
 };
 
-/// "Note", "Range", "Filter", "Categories".
+/// "Note", "Range", "Filter", "Rules".
 [[nodiscard]] QString userItemKind(model::UserItem::Kind kind);
 
 } // namespace strata::views
