@@ -10,7 +10,7 @@ build="ca-certificates cmake ninja-build ccache g++ libfmt-dev libexpected-dev l
  qt6-tools-dev qt6-l10n-tools
  libgl1-mesa-dev git"
 run="g++ python3 python3-venv libdw1 libunwind8 fonts-dejavu-core qt6-qpa-plugins libqt6svg6"
-test="libgtest-dev libgmock-dev libbenchmark-dev clang-16 libclang-rt-16-dev llvm-16 mold xvfb xauth python3 python3-pytest python3-venv desktop-file-utils shared-mime-info"
+test="libgtest-dev libgmock-dev libbenchmark-dev clang-16 clang-tidy-16 libclang-rt-16-dev llvm-16 mold xvfb xauth python3 python3-pytest python3-venv desktop-file-utils shared-mime-info"
 
 wanted=()
 for set in "$@"; do

@@ -24,7 +24,7 @@ RECORDINGS = "build/release/recordings"  # of programs that several test modules
 FUZZ_SECONDS = 60  # processor time of all fuzzers in ./test
 FUZZ_SECONDS_LONG = 300  # for each fuzzer in --long=fuzz
 TORCH_PARTS = ("record", "dryrun", "whatif", "whatif2", "analysis")
-PARTS = TORCH_PARTS + ("versions", "cases", "asan", "fonts", "dev", "fuzz")
+PARTS = TORCH_PARTS + ("versions", "cases", "asan", "fonts", "dev", "tidy", "fuzz")
 VERSIONS = ("2.11.0", "2.8.0", "2.4.0")
 FONTS = {"noto": ("fonts-noto-core", "/usr/share/fonts/truetype/noto", "Noto Sans"),
          "cjk": ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto", "Noto Sans CJK JP")}
@@ -260,6 +260,11 @@ def long_part(stages, part, torch):
     elif part == "dev":
         if stages.build("dev", ["all", "benchmarks"]):
             resume("dev", ["-LE", "long|torch"])
+    elif part == "tidy":
+        if stages.build("release"):  # which makes the headers that sources include
+            stage = stages.begin("tidy")
+            stage.counts["passed" if stages.command([sys.executable, "tests/tools/tidy.py", "build/release"], "tidy") else "failed"] += 1
+            stages.end()
     elif part == "fonts":
         if stages.build("release"):
             for kind, (package, folder, family) in FONTS.items():
