@@ -64,7 +64,10 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTab
             ? say("Most of its idle time passes while %1 (%2), %3.", what, share,
                 waitPlaceOf(cause, *longest, ofNs, strings))
             : say("Most of its idle time passes while %1 (%2).", what, share));
-    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, *longest, waits.tellsOperators))));
+    const Sentence remedy(waitRemedy(cause, *longest, strings[longest->most.name], waits.tellsOperators));
+    said.push_back(savesTime(cause)
+            ? say("What would help: %1. Estimate: saves up to %2.", remedy, formatDuration(longest->ns))
+            : say("What would help: %1.", remedy));
 }
 
 /// What is won where collectives run beside computation instead of alone.

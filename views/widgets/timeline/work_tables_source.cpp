@@ -96,8 +96,8 @@ public:
     [[nodiscard]] QString tooltip(std::uint32_t row, int) const override
     {
         return WorkTableTexts::tr("What would help: %1")
-            .arg(text::said(
-                model::waitRemedy(m_rows[row], timeOf(m_rows[row]), figures().report.waits.tellsOperators)));
+            .arg(text::said(model::waitRemedy(
+                m_rows[row], timeOf(m_rows[row]), place(row), figures().report.waits.tellsOperators)));
     }
     [[nodiscard]] std::optional<std::int64_t> exampleNs(std::uint32_t row) const override
     {

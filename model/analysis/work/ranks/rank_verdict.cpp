@@ -67,6 +67,7 @@ std::optional<RankCause> causeOf(const RankWork& ranks, std::span<const RankTrac
     if (kind >= kUses) {
         cause.idle = static_cast<WaitCause>(kind - kUses);
         cause.wait = all[slowest].waits[kind - kUses];
+        cause.place = std::string((*traces[ranks.traces[slowest]].strings)[cause.wait.most.name]);
     }
     return cause;
 }
@@ -171,7 +172,7 @@ Sentence sayCause(const RankCause& cause)
         break;
     }
     return say("Its GPU is idle for %1 longer than the others', while %2. What would help: %3.", more,
-        Sentence(waitCauseText(cause.idle)), Sentence(waitRemedy(cause.idle, cause.wait)));
+        Sentence(waitCauseText(cause.idle)), Sentence(waitRemedy(cause.idle, cause.wait, cause.place)));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct RankCause {
     What what = What::Computation;
     WaitCause idle = WaitCause::Unknown; ///< where it is idle: why
     WaitTime wait; ///< ... and how, of the slowest rank
+    std::string place; ///< name of `wait.most`
     std::int64_t ns = 0; ///< more, a step
 
     [[nodiscard]] std::string_view word() const; ///< "computation", "copies", or that of the wait

@@ -339,7 +339,13 @@ bool isBehindItsPlace(WaitCause cause)
     return cause == WaitCause::Synchronisation;
 }
 
-English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
+bool savesTime(WaitCause cause)
+{
+    return cause != WaitCause::AnotherProfiler && cause != WaitCause::GraphCapture
+        && cause != WaitCause::Unknown;
+}
+
+English waitRemedy(WaitCause cause, const WaitTime& wait, std::string_view place, bool tellsOperators)
 {
     const bool isLong = wait.shape() == WaitShape::Long;
     switch (cause) {
@@ -348,14 +354,19 @@ English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
     case WaitCause::GraphCapture:
         return English("to look at steps that launch the graph: what is captured runs only then");
     case WaitCause::DataLoading:
-        return English("more workers in the DataLoader, or batches that are prepared ahead");
+        if (textContains(place, "_SingleProcessDataLoaderIter"))
+            return English(
+                "DataLoader(num_workers=4, persistent_workers=True): the main process loads the data now");
+        if (textContains(place, "_MultiProcessingDataLoaderIter"))
+            return English("a larger num_workers= or prefetch_factor= of the DataLoader");
+        return English("more workers in the DataLoader (num_workers=, prefetch_factor=)");
     case WaitCause::CudaMalloc:
         return English("is PYTORCH_NO_CUDA_MEMORY_CACHING set? If not, a memory snapshot tells which "
                        "settings would help");
     case WaitCause::Communication:
         return English("larger and fewer collectives, overlapped with computation");
     case WaitCause::PageableCopy:
-        return English("pin_memory=True, and non_blocking=True where it is copied");
+        return English("pin_memory=True in the DataLoader, and non_blocking=True in .to() or .cuda()");
     case WaitCause::Synchronisation:
         return English("fewer .item(), .cpu() and synchronize(), or later");
     case WaitCause::LaunchOverhead:

@@ -60,8 +60,12 @@ struct WaitTime {
 /// By cause.
 using WaitSums = std::array<WaitTime, kWaitCauses>;
 
-/// What would change that. `tellsOperators` as in WaitTimes.
-[[nodiscard]] English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators = true);
+/// What would change that, in PyTorch's words. `place`: the name of `wait.most`; it decides between options of a
+/// DataLoader. `tellsOperators` as in WaitTimes.
+[[nodiscard]] English waitRemedy(
+    WaitCause cause, const WaitTime& wait, std::string_view place, bool tellsOperators = true);
+/// Whether the remedy shortens what was recorded by up to the time of the cause; else it shows more of it.
+[[nodiscard]] bool savesTime(WaitCause cause);
 /// Whether it passes behind what is named, which had waited for the device; else within that.
 [[nodiscard]] bool isBehindItsPlace(WaitCause cause);
 

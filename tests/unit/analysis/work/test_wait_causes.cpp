@@ -70,6 +70,7 @@ const WaitTime& of(const WaitTimes& waits, WaitCause cause)
     return waits.all[static_cast<std::size_t>(cause)];
 }
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -143,6 +144,30 @@ TEST(WaitCausesTest, FewLongStretchesAreNotAdvisedToLaunchLess)
     EXPECT_THAT(verdict, HasSubstr("in images.py(1): preprocess (66.7 %, 1 stretch)"));
     EXPECT_THAT(verdict, HasSubstr("workers of a DataLoader"));
     EXPECT_THAT(verdict, Not(HasSubstr("CUDA graphs")));
+}
+
+TEST(WaitCausesTest, AdviceAboutALoaderNamesItsOptionsAndWhatTheySaveAtMost)
+{
+    const auto verdict = [](const std::string& loader) {
+        Program program;
+        program.kernel(0, 10);
+        program.add(WorkKind::Annotation, "enumerate(DataLoader)#" + loader + ".__next__", 20, 900);
+        program.kernel(902, 10);
+        return program.verdict();
+    };
+    EXPECT_THAT(verdict("_SingleProcessDataLoaderIter"),
+        AllOf(HasSubstr("num_workers=4, persistent_workers=True"), HasSubstr("Estimate: saves up to 8")));
+    EXPECT_THAT(verdict("_MultiProcessingDataLoaderIter"),
+        AllOf(HasSubstr("larger num_workers= or prefetch_factor="), Not(HasSubstr("main process"))));
+    EXPECT_THAT(verdict(""), Not(HasSubstr("main process")));
+}
+
+TEST(WaitCausesTest, AdviceThatOnlyShowsMoreSavesNothing)
+{
+    Program program;
+    program.kernel(0, 10);
+    program.kernel(5000, 10);
+    EXPECT_THAT(program.verdict(), AllOf(HasSubstr("What would help"), Not(HasSubstr("Estimate: saves"))));
 }
 
 TEST(WaitCausesTest, SharesAreOfOneTime)
