@@ -20,17 +20,6 @@ QString ratio(const std::optional<double>& bytes)
     return bytes ? QString::fromStdString(model::formatFigure(*bytes)) : QString();
 }
 
-QString sourceOf(const model::LedgerRow& row)
-{
-    if (row.category == model::Category::Unknown || row.blocks == 0)
-        return {};
-    if (row.recordedBytes == 0)
-        return LedgerTexts::tr("inferred");
-    return row.recordedBytes == row.bytes
-        ? LedgerTexts::tr("recorded")
-        : LedgerTexts::tr("%1 recorded").arg(text::share(row.recordedBytes, row.bytes));
-}
-
 LedgerLine ledgerLineOf(const model::Ledger& ledger, const model::LedgerRow& row)
 {
     LedgerLine line;
@@ -43,7 +32,7 @@ LedgerLine ledgerLineOf(const model::Ledger& ledger, const model::LedgerRow& row
     line.expected = ratio(row.expectedBytesPerParameter);
     if (!row.note.empty() && row.expectedBytesPerParameter)
         line.perParameter += QStringLiteral(" ▲");
-    line.source = sourceOf(row);
+    line.source = text::said(model::sourceOf(row));
     line.about = LedgerTexts::tr("%1, %2").arg(
         text::counted(row.blocks, LedgerTexts::tr("1 block"), LedgerTexts::tr("%1 blocks")),
         text::exactBytes(row.bytes));
