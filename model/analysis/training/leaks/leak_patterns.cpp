@@ -39,6 +39,9 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
     else if (origin.inHook)
         set(say("a hook of a module holds tensors"),
             say("have the hook keep numbers, or detached copies on the CPU, and empty its list each step"));
+    else if (origin.step == StepKind::Forward && !origin.isRecorded)
+        set(say("results of forward passes, or a cache, are kept on the device"),
+            say("keep .item() or .cpu() of results; where no gradients are needed, use torch.no_grad()"));
     else if (origin.step == StepKind::Forward
         || (origin.step == StepKind::Eval && origin.phase == Phase::Forward))
         set(say("an evaluation with gradients on: what it makes is kept with its graph"),
@@ -169,9 +172,9 @@ LeakOrigin LeakOrigins::of(const StayingSite& site)
     if (site.stack.valid())
         readStack(site.stack, origin);
     std::array<std::size_t, kPhases> phases{};
-    std::array<std::size_t, 6> kinds{};
+    std::array<std::size_t, kStepKinds> kinds{};
     std::vector<StreamIndex> streams;
-    std::size_t looked = 0, early = 0;
+    std::size_t looked = 0, early = 0, recorded = 0;
     for (std::size_t i = site.blocks.size(); i-- > 0 && looked < kLooked;) {
         if (site.stays[i].born < site.shape.firstBoundary)
             break;
@@ -179,12 +182,14 @@ LeakOrigin LeakOrigins::of(const StayingSite& site)
         const TrainingStep* step = m_steps.at(birth);
         ++looked;
         ++phases[static_cast<std::size_t>(m_steps.phaseAt(birth))];
+        recorded += step != nullptr && step->certainty == Certainty::Recorded ? 1 : 0;
         ++kinds[static_cast<std::size_t>(step != nullptr ? step->kind : StepKind::Train)];
         early += ordinalInStep(m_trace, m_steps, site.blocks[i]) < kFirstOnes;
         streams.push_back(m_trace.blocks().stream[site.blocks[i]]);
     }
     origin.phase = static_cast<Phase>(mostIn(phases));
     origin.step = static_cast<StepKind>(mostIn(kinds));
+    origin.isRecorded = 2 * recorded > looked;
     if (!site.stack.valid())
         origin.inOptimizer = origin.phase == Phase::Optimizer;
     origin.firstOfStep = 2 * early > looked;

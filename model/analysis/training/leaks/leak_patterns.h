@@ -13,6 +13,7 @@ namespace strata::model {
 struct LeakOrigin {
     Phase phase = Phase::Unknown; ///< in which most of them are born
     StepKind step = StepKind::Train; ///< in steps of which kind
+    bool isRecorded = false; ///< autograd's state, or names, say so: gradients were on or off
     bool inOptimizer = false; ///< by their phase, or their stack
     bool inHistory = false; ///< of an optimizer that keeps some steps (LBFGS)
     bool inHook = false; ///< of a module

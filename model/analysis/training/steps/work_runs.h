@@ -59,6 +59,8 @@ struct WorkHistory {
     std::vector<BackwardRun> backwards; ///< in order
     bool tellsGradMode = false; ///< NoGrad and Inference are told from Forward
     bool isGuess = false; ///< of lives alone: where runs begin and end is not sure
+    bool sawNoGrad = false; ///< a stack shows a function that turns gradients off
+    bool backwardIsGuess = false; ///< allocs without a stack alone say that there are backwards
     std::vector<ClosureSpan> closures; ///< calls of optimizers in which forwards ran, where stacks tell
 
     [[nodiscard]] bool empty() const { return runs.empty(); }
