@@ -28,14 +28,13 @@ public:
         : m_recording(trace.recording())
         , m_paths(paths)
         , m_stacks(m_recording.stacks.stackCount())
+        , m_names(m_recording.strings.size(), Name::NotLooked)
     {
         std::vector<bool> seen(m_stacks.size());
         for (const StackId stack : trace.blocks().stack.born)
             if (stack.valid() && stack.index() < seen.size())
                 seen[stack.index()] = true;
-        // A function called forward may be anybody's: it counts where nothing shows modules better.
-        if (!findSites(seen, { "_wrapped_call_impl", "_call_impl" }))
-            findSites(seen, { "forward", "forward" });
+        findSites(seen);
         for (std::uint32_t i = 0; i < m_stacks.size(); ++i)
             if (m_stacks[i].site != kNoSite)
                 m_stacks[i].line = lineOf({ i });
@@ -62,9 +61,29 @@ private:
         std::optional<FrameId> parts; // the first frame behind the common ones
     };
 
-    bool findSites(const std::vector<bool>& seen, std::pair<std::string_view, std::string_view> calls)
+    enum class Name : std::uint8_t { NotLooked, Call, Forward, Other };
+
+    /// A call of a module, or a forward that is no custom function of autograd.
+    [[nodiscard]] bool isRoot(std::span<const FrameId> path, std::size_t i)
     {
-        std::vector<char> isCall(m_recording.strings.size(), -1);
+        const Frame& frame = m_recording.stacks.frame(path[i]);
+        if (!frame.function.valid())
+            return false;
+        Name& name = m_names[frame.function.index()];
+        if (name == Name::NotLooked) {
+            const std::string_view text = m_recording.strings[frame.function];
+            name = text == "_wrapped_call_impl" || text == "_call_impl" ? Name::Call
+                : text == "forward"                                       ? Name::Forward
+                                                                          : Name::Other;
+        }
+        if (name != Name::Forward || i == 0)
+            return name != Name::Other;
+        const Frame& caller = m_recording.stacks.frame(path[i - 1]);
+        return !caller.function.valid() || m_recording.strings[caller.function] != "apply";
+    }
+
+    void findSites(const std::vector<bool>& seen)
+    {
         std::map<std::vector<std::uint32_t>, std::uint32_t> sites;
         std::map<std::vector<std::uint32_t>, std::size_t> callers;
         std::vector<std::uint32_t> key;
@@ -72,22 +91,14 @@ private:
             if (!seen[i])
                 continue;
             const auto path = m_paths.of({ i });
-            const auto root = std::ranges::find_if(path, [&](FrameId frame) {
-                const StringId name = m_recording.stacks.frame(frame).function;
-                if (!name.valid())
-                    return false;
-                char& is = isCall[name.index()];
-                if (is < 0) {
-                    const std::string_view text = m_recording.strings[name];
-                    is = text == calls.first || text == calls.second ? 1 : 0;
-                }
-                return is == 1;
-            });
-            if (root == path.end())
+            std::size_t root = 0;
+            while (root < path.size() && !isRoot(path, root))
+                ++root;
+            if (root == path.size())
                 continue;
             key.clear();
-            for (auto frame = path.begin(); frame != root; ++frame)
-                key.push_back(frame->value);
+            for (const FrameId frame : path.first(root))
+                key.push_back(frame.value);
             const auto [found, isNew] = sites.emplace(key, static_cast<std::uint32_t>(m_sites.size()));
             m_stacks[i].site = found->second;
             if (isNew) {
@@ -110,7 +121,6 @@ private:
                 ++common;
             site.common = common;
         }
-        return !m_sites.empty();
     }
 
     /// -1 where stacks part between functions, as in a Sequential: their lines say nothing of an order.
@@ -144,6 +154,7 @@ private:
     const Recording& m_recording;
     const PythonPaths& m_paths;
     std::vector<RootStack> m_stacks; // by StackId
+    std::vector<Name> m_names; // by StringId
     std::vector<Site> m_sites;
     std::vector<std::size_t> m_sitesOf; // how many, by the function that calls
 };
@@ -215,13 +226,26 @@ private:
             begins = beginsByLines();
         if (begins.size() == 1)
             begins = beginsByLives(alone);
-        const bool guess = !std::ranges::all_of(begins, [&](std::size_t i) { return alone[i]; });
+        const bool guess = !std::ranges::all_of(begins, [&](std::size_t i) { return alone[i]; })
+            && !holdsLoop(begins[0], begins[1]);
         for (std::size_t i = 0; i < begins.size(); ++i) {
             const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : m_run.size();
             m_found.calls.push_back(
                 { m_site, m_run[begins[i]], m_run[begins[i]], m_run[end - 1], guess });
         }
         m_run.clear();
+    }
+
+    /// Whether one stack allocates again and again between two places: what recurs holds a loop over layers, so it
+    /// is no layer itself.
+    [[nodiscard]] bool holdsLoop(std::size_t from, std::size_t to) const
+    {
+        constexpr int kFewestLayers = 3;
+        std::map<StackId, int> counts;
+        for (std::size_t i = from; i < to; ++i)
+            if (++counts[m_blocks.stack.born[m_run[i]]] >= kFewestLayers)
+                return true;
+        return false;
     }
 
     /// Where the first line comes again, if between any two of these places the same lines follow each other.

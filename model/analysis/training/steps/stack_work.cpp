@@ -14,6 +14,9 @@ namespace {
 /// Of allocs without a stack it is known what they are if at least this share has Python's frames.
 constexpr double kPythonShare = 0.2;
 
+/// Where at most one alloc of so many has no stack, stacks would show an optimizer or a backward.
+constexpr std::int64_t kMostBare = 20;
+
 enum class Hint : std::uint8_t {
     None,
     Module, ///< a module's forward, or a function of torch.nn
@@ -413,10 +416,12 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
     }
     const bool bareIsBackward = bare > 0 && !stacks.showsEngine()
         && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs);
-    if (!stacks.says(RunKind::Backward) && !stacks.says(RunKind::Optimizer) && !stacks.says(RunKind::Forward)
-        && !bareIsBackward)
-        return {};
-    if (!stacks.says(RunKind::Forward))
+    const bool trains = stacks.says(RunKind::Backward) || stacks.says(RunKind::Optimizer) || bareIsBackward;
+    WorkHistory nothing;
+    nothing.showsNoTraining = !trains && allocs > 0 && bare * kMostBare <= allocs;
+    if (!trains && !stacks.says(RunKind::Forward) && !stacks.says(RunKind::NoGrad))
+        return nothing;
+    if (trains && !stacks.says(RunKind::Forward))
         stacks.takeRestForForward();
     WorkRunMaker maker;
     ClosureFinder closures;

@@ -41,7 +41,7 @@ StepEvidence findEnds(const DeviceTrace& trace, const Clock& clock, const WorkHi
         if (!ends.empty())
             return StepEvidence::Frames;
     }
-    if (work.empty()) {
+    if (work.empty() && !work.showsNoTraining) {
         ends = endsOfRhythm(trace, progress);
         if (!ends.empty())
             return StepEvidence::Rhythm;
@@ -163,7 +163,7 @@ Result<TrainingSteps> findTrainingSteps(
         found.evidence = StepEvidence::None;
     if (ends.empty() && work.empty())
         return found;
-    const bool byLives = work.empty();
+    const bool byLives = work.empty() && !work.showsNoTraining;
     if (byLives) {
         work = workFromLives(trace, ends);
         markUpdates(work, updates);
