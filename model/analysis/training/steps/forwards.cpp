@@ -132,10 +132,17 @@ std::vector<RootForward> callsOfSteps(const std::vector<RootForward>& calls)
     const std::vector<std::uint32_t> usual = counts.empty()
         ? std::vector<std::uint32_t>()
         : std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; })->first;
+    // Before the first call of a loop comes what comes before each: the end of what is usual between two.
+    std::size_t lead = 0;
+    while (lead < usual.size() && lead < own.front()
+        && calls[own.front() - lead - 1].site == usual[usual.size() - lead - 1])
+        ++lead;
     std::vector<RootForward> steps(
-        calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(own.front()));
+        calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(own.front() - lead));
     for (std::size_t i = 0; i < own.size(); ++i) {
         steps.push_back(calls[own[i]]);
+        if (i == 0)
+            steps.back().begin = calls[own.front() - lead].begin;
         const std::size_t end = i + 1 < own.size() ? own[i + 1] : calls.size();
         std::size_t call = own[i] + 1;
         for (std::size_t k = 0; k < usual.size() && call < end && calls[call].site == usual[k]; ++k)
@@ -144,6 +151,31 @@ std::vector<RootForward> callsOfSteps(const std::vector<RootForward>& calls)
             calls.begin() + static_cast<std::ptrdiff_t>(end));
     }
     return steps;
+}
+
+/// When a function returns, what its loop kept goes at once: behind the last alloc, with blocks of steps before
+/// the one that begins at `before`. That is no part of the last step.
+void cutTeardown(const DeviceTrace& trace, EventIndex before, std::vector<TrainingStep>& steps)
+{
+    const BlockColumns& blocks = trace.blocks();
+    const EventIndex first = steps[std::min<std::size_t>(1, steps.size() - 1)].first;
+    const auto lastAlloc = static_cast<EventIndex>(blocks.alloc[blocks.bornCount() - 1].value);
+    for (EventIndex event = lastAlloc + 1; event < trace.eventCount(); ++event) {
+        const BlockId block = trace.events().block[static_cast<std::size_t>(event)];
+        if (!block.valid() || block.isOlder() || blocks.birth(block) < first || blocks.birth(block) >= before)
+            continue;
+        TrainingStep& last = steps.back();
+        if (last.first > lastAlloc || last.last == lastAlloc)
+            return;
+        last.last = lastAlloc;
+        steps.push_back({ .number = std::ssize(steps),
+            .kind = StepKind::Incomplete,
+            .microSteps = 0,
+            .first = lastAlloc + 1,
+            .last = trace.eventCount() - 1,
+            .phases = {} });
+        return;
+    }
 }
 
 } // namespace
@@ -189,6 +221,8 @@ ForwardSteps listForwards(const DeviceTrace& trace, const WorkHistory& work)
         add(begins[i].isEval ? StepKind::Eval : StepKind::Forward,
             i == 0 && !setup ? 0 : eventOf(begins[i].alloc), last);
     }
+    if (begins.size() > 2)
+        cutTeardown(trace, eventOf(begins[begins.size() - 2].alloc), steps);
     return found;
 }
 

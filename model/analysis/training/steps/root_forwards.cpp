@@ -57,7 +57,7 @@ private:
         std::size_t callers = 0; // frames
         std::size_t common = 0; // frames that all its stacks have
         std::size_t caller = 0; // row of m_sitesOf
-        bool isOneFunction = true; // in which they part
+        bool isOneFunction = true; // in which they part, and it is not called by a Sequential
         std::optional<FrameId> parts; // the first frame behind the common ones
     };
 
@@ -131,8 +131,12 @@ private:
         if (path.size() <= site.common)
             return kNoLine;
         const Frame& frame = m_recording.stacks.frame(path[site.common]);
-        if (!site.parts)
+        if (!site.parts) {
             site.parts = path[site.common];
+            for (const FrameId each : path.subspan(site.callers, site.common - site.callers))
+                if (m_recording.strings[m_recording.stacks.frame(each).file].ends_with("container.py"))
+                    site.isOneFunction = false; // layers come again there
+        }
         else if (!isSameFunction(frame, m_recording.stacks.frame(*site.parts)))
             site.isOneFunction = false;
         return frame.line;
@@ -276,7 +280,26 @@ private:
                        : lines != usual)
                 return { 0 };
         }
-        return begins;
+        return passesOn(begins) ? std::vector<std::size_t>{ 0 } : begins;
+    }
+
+    /// Whether what one part makes goes in the middle of the next part, mostly: a loop over layers replaces its
+    /// tensor there. What a loop around calls keeps goes when the next call has returned, or later.
+    [[nodiscard]] bool passesOn(const std::vector<std::size_t>& begins) const
+    {
+        std::size_t parts = 0;
+        for (std::size_t which = 1; which < begins.size(); ++which) {
+            const std::size_t last
+                = (which + 1 < begins.size() ? begins[which + 1] : m_run.size()) - 1; // of this part
+            for (std::size_t i = begins[which - 1]; i < begins[which]; ++i) {
+                const EventIndex death = m_blocks.death(BlockId::born(m_run[i]));
+                if (death > eventAt(begins[which]) && death < eventAt(last)) {
+                    ++parts;
+                    break;
+                }
+            }
+        }
+        return 2 * parts > begins.size() - 1;
     }
 
     /// Where the first request comes again and nothing that was made before is there.
