@@ -63,7 +63,8 @@ def mark_traces(module):
 def keep_early_ranges(module):
     """A range that the program opens before its first allocation on a GPU: LibTorch tells the recorder of ranges
     from then on, and of the end of those alone that began since. Until then this tells of both."""
-    ranges, waiting, recording, begins, ends = module.record_function, 1, 2, 0, 1
+    ranges, off, waiting, recording, begins, ends = module.record_function, 0, 1, 2, 0, 1
+    ready = getattr(ctypes.CDLL(None), "strata_inject_ready", None)
     enter, leave = ranges.__enter__, ranges.__exit__
     agent.strata_capture_annotate.argtypes = (ctypes.c_int, ctypes.c_char_p)
 
@@ -72,6 +73,8 @@ def keep_early_ranges(module):
 
     @functools.wraps(enter)
     def early_enter(self):
+        if agent.strata_capture_poll() == off and ready is not None:
+            ready()
         state = agent.strata_capture_poll()
         early = state == waiting
         if state == recording:
