@@ -4,7 +4,7 @@
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/leaks/leak_patterns.h"
 #include "model/analysis/training/leaks/leak_steps.h"
-#include "model/analysis/training/steps/loop_rounds.h"
+#include "model/analysis/training/steps/python/loop_rounds.h"
 #include "model/base/nearest.h"
 #include "model/base/wrap.h"
 

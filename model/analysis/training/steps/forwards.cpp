@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/steps/root_forwards.h"
+#include "model/analysis/training/steps/python/root_forwards.h"
 #include "model/analysis/training/steps/step_list.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/steps/root_forwards.h"
+#include "model/analysis/training/steps/python/root_forwards.h"
 
-#include "model/analysis/training/steps/python_paths.h"
+#include "model/analysis/training/steps/python/python_paths.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/training/steps/python_paths.h"
+#include "model/analysis/training/steps/python/python_paths.h"
 
 #include "model/trace/filter/frame_origin.h"
 
