@@ -17,6 +17,9 @@ constexpr double kPythonShare = 0.2;
 /// Where at most one alloc of so many has no stack, stacks would show an optimizer or a backward.
 constexpr std::int64_t kMostBare = 20;
 
+/// Of a backward that nothing else shows, one alloc of so many at least has no stack.
+constexpr std::int64_t kFewestBare = 10;
+
 enum class Hint : std::uint8_t {
     None,
     Module, ///< a module's forward, or a function of torch.nn
@@ -414,9 +417,15 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
         bare += events.stack[i].valid() ? 0 : 1;
         python += stacks.hasPython(events.stack[i]) ? 1 : 0;
     }
+    // Where no stack shows a backward or an optimizer, a few allocs without one are anybody's, and so are all
+    // where modules run under no_grad alone.
+    const bool shown = stacks.says(RunKind::Backward) || stacks.says(RunKind::Optimizer);
     const bool bareIsBackward = bare > 0 && !stacks.showsEngine()
-        && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs);
-    const bool trains = stacks.says(RunKind::Backward) || stacks.says(RunKind::Optimizer) || bareIsBackward;
+        && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs)
+        && (shown
+            || (bare * kFewestBare >= allocs
+                && (!stacks.says(RunKind::NoGrad) || stacks.says(RunKind::Forward))));
+    const bool trains = shown || bareIsBackward;
     WorkHistory nothing;
     nothing.showsNoTraining = !trains && allocs > 0 && bare * kMostBare <= allocs;
     if (!trains && !stacks.says(RunKind::Forward) && !stacks.says(RunKind::NoGrad))
@@ -441,8 +450,7 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
     }
     WorkHistory history = maker.finish(trace.eventCount());
     history.closures = closures.take();
-    history.backwardIsGuess
-        = bareIsBackward && !stacks.says(RunKind::Backward) && !stacks.says(RunKind::Optimizer);
+    history.backwardIsGuess = bareIsBackward && !shown;
     history.sawNoGrad = stacks.says(RunKind::NoGrad);
     keepGraphs(history);
     return history;

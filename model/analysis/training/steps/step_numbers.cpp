@@ -30,11 +30,25 @@ bool countOn(std::vector<std::optional<std::int64_t>*>& numbers)
     return true;
 }
 
+/// Looks at each name once: optimizers, which name no step, are many.
+bool namesSteps(const Recording& recording)
+{
+    std::vector<bool> known(recording.strings.size());
+    for (const auto& row : recording.annotations) {
+        if (!row.name.valid() || known[row.name.index()])
+            continue;
+        if (stepNumberIn(recording.strings[row.name]))
+            return true;
+        known[row.name.index()] = true;
+    }
+    return false;
+}
+
 } // namespace
 
 void numberAsNamed(const DeviceTrace& trace, const Clock& clock, TrainingSteps& steps)
 {
-    if (!tellsOfSteps(trace.recording()))
+    if (!namesSteps(trace.recording()))
         return;
     const auto names = namesOf(steps, namedSteps(trace, clock));
     std::vector<std::optional<std::int64_t>> numbers(names.size());
