@@ -20,7 +20,7 @@ enum class PositionUse : std::uint8_t {
 /// too), "peak" (first event of the highest requested), "end" (the last event; -1 where there is none), "oom"
 /// (after the last out-of-memory), "oom:K" (the K-th, from 1), "t:SECONDS" from the first event, "us:EPOCH"
 /// microseconds. A time names the last event at or before it: -1 before the first, the last one after the
-/// end. "step 3" names a stretch (TrainingStep::number: the program's own where it names its steps), "backward of step 3" the first range of that name
+/// end. "step 3" names a stretch (TrainingStep::number), "backward of step 3" the first range of that name
 /// within it, or else its first phase of that name; "start of", "end of" and "peak of" before it choose an
 /// instant. Error::Kind::Usage for what is no position or no event
 /// of the trace, NotFound for an out-of-memory, a step, a range or a clock that the trace does not have.

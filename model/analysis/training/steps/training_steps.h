@@ -72,7 +72,7 @@ struct TrainingStep {
     return step.kind == StepKind::Train || (step.kind == StepKind::Incomplete && step.last + 1 < events);
 }
 
-/// Whether its kind is said with "probably". What sets up and what is cut says nothing of training.
+/// Whether texts say "probably" before its kind. Setup and incomplete steps say nothing of training.
 [[nodiscard]] inline bool isGuess(const TrainingStep& step)
 {
     return !isSure(step.certainty) && step.kind != StepKind::Setup && step.kind != StepKind::Incomplete;

@@ -16,6 +16,7 @@ namespace strata::model {
 namespace {
 
 constexpr std::size_t kFewestRounds = 8;
+constexpr std::int64_t kLastRounds = 3; ///< as long is what comes behind the begin of the last one, at most
 constexpr double kLoopShare = 0.5; ///< of the program's allocs, which lie in the rounds
 
 using RoundEnds = std::vector<EventIndex>;
@@ -67,7 +68,7 @@ public:
         if (!loop)
             return {};
         RoundEnds ends;
-        std::int64_t within = 0, all = 0;
+        std::int64_t within = 0, all = 0, last = 0; // pairs in rounds, and before the last round
         forEachPair([&](std::size_t alloc, const Turn& turn) {
             ++all;
             within += ends.empty() ? 0 : 1;
@@ -75,10 +76,16 @@ public:
                 && (turn.depth < loop->depth ? !ends.empty()
                                              : turn.depth == loop->depth && turn.function == loop->function
                             && turn.line == loop->line);
-            if (isRound)
+            if (isRound) {
                 ends.push_back(static_cast<EventIndex>(m_blocks.alloc[alloc].value) - 1);
+                last = all;
+            }
         });
-        return static_cast<double>(within) >= kLoopShare * static_cast<double>(all) ? ends : RoundEnds();
+        // What a loop in the middle of a program keeps may be meant to stay.
+        const std::int64_t round = within / std::max<std::int64_t>(1, std::ssize(ends));
+        const bool reachesEnd = all - last <= std::max(kLastRounds * round, all / 10);
+        return reachesEnd && static_cast<double>(within) >= kLoopShare * static_cast<double>(all) ? ends
+                                                                                                  : RoundEnds();
     }
 
 private:
