@@ -66,6 +66,25 @@ TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
         lastUseRefusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
 }
 
+// Loaded and never used: the program does not let go of it anywhere.
+TEST(FreedTensors, NameWhatNothingUses)
+{
+    MadeTraining::Options options{ .seed = 3 };
+    options.namesLines = options.letsGoOfOutput = options.extraInFirstStep = true;
+    options.unit = 1 << 20;
+    const std::string said = lastUseRefusal(*MadeTraining(options).recorded());
+    EXPECT_NE(said.find("are used by nothing in a step and stay to the end"), std::string::npos) << said;
+    EXPECT_NE(said.find("MiB of "), std::string::npos) << said;
+    EXPECT_EQ(said.find("lets go of everything"), std::string::npos) << said;
+    options.letsGoOfOutput = false;
+    const auto trained = MadeTraining(options).recorded();
+    const auto tensors = freedTensors(*trained);
+    ASSERT_TRUE(tensors);
+    ASSERT_EQ(tensors->held.size(), 2u);
+    EXPECT_EQ(tensors->held[1].lastUse, "nothing");
+    EXPECT_TRUE(tensors->held[1].letGo.empty());
+}
+
 // What goes within the statement that uses it last stays, wherever the calls of that statement return to.
 TEST(FreedTensors, AreTheSameOfAProgramInCpp)
 {
