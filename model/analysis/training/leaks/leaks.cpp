@@ -297,6 +297,20 @@ private:
         return place;
     }
 
+    /// Most segments that stay since the warm-up are each of a stream of its own.
+    [[nodiscard]] bool segmentsAreOfFreshStreams() const
+    {
+        std::vector<StreamIndex> streams;
+        const EventIndex from = m_boundaries.events[m_boundaries.warmup];
+        for (const SegmentLife& life : m_trace.segmentLives())
+            if (life.alloc.valid() && static_cast<EventIndex>(life.alloc.value) > from && !life.free.valid())
+                streams.push_back(life.stream);
+        std::ranges::sort(streams);
+        const auto count = std::ssize(streams);
+        const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
+        return count >= 3 && 2 * distinct > count;
+    }
+
     /// What is no site's: steps that take more and more, segments that pile up.
     void addOfDevice()
     {
@@ -305,12 +319,12 @@ private:
                 || site.kind == LeakKind::PendingStream;
         });
         const LeakSurroundings around{ .steps = m_boundaries.steady() };
-        const auto row = [&](LeakKind kind) -> LeakSite& {
+        const auto row = [&](LeakKind kind, const LeakOrigin& origin = {}) -> LeakSite& {
             LeakSite& site = m_report.sites.emplace_back();
             site.kind = kind;
             m_grows[static_cast<std::size_t>(kind)] = true;
             site.firstStep = stepNumber(m_boundaries.warmup);
-            describe(site, {}, {}, around);
+            describe(site, {}, origin, around);
             return site;
         };
         if (!leaks && m_use.inputsGrow && growsThroughout(m_use.requestedPeak, kMayDrop))
@@ -320,7 +334,7 @@ private:
         const double grown = reserved.back() - reserved.front();
         const double requested = m_use.requestedEnd.back() - m_use.requestedEnd.front();
         if (growsThroughout(reserved, kMayDrop) && 4 * requested < grown) {
-            LeakSite& site = row(LeakKind::ReservedOnly);
+            LeakSite& site = row(LeakKind::ReservedOnly, { .freshStreams = segmentsAreOfFreshStreams() });
             site.reservedBytesPerStep = nearestWhole(grown / static_cast<double>(reserved.size() - 1));
             site.stack = m_use.segmentStack;
         }

@@ -243,6 +243,32 @@ TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
     EXPECT_NE(report->sites[0].pattern.text().find("evaluation"), std::string::npos);
 }
 
+// With the decorator of no_grad() around it, to advise no_grad() would be wrong.
+TEST(Leaks, DoNotAdviseNoGradWhereGradientsAreOff)
+{
+    const auto changeOf = [](const std::string& stack) {
+        StepTrace trace;
+        for (int step = 0; step < 40; ++step) {
+            trace.passing(3000, kForward);
+            trace.endStep(StepKind::Train, step < 3);
+            if (step % 2 == 0) {
+                trace.phase(Phase::Forward);
+                (void)trace.alloc(1024, stack);
+                trace.phase(Phase::Unknown);
+                trace.endStep(StepKind::Eval);
+            }
+        }
+        const auto session = trace.session();
+        const auto report = findLeaks(session->devices().at(0), trace.steps());
+        return report && !report->sites.empty() ? report->sites[0].change.text() : std::string();
+    };
+    EXPECT_NE(changeOf(kForward).find("no_grad"), std::string::npos);
+    const std::string without
+        = kForward + "|decorate_context@/usr/lib/python3/site-packages/torch/utils/_contextlib.py:116";
+    EXPECT_EQ(changeOf(without).find("no_grad"), std::string::npos);
+    EXPECT_NE(changeOf(without).find(".cpu()"), std::string::npos);
+}
+
 namespace {
 
 /// A training of random blocks that live for a while, and what seeds of it may have besides.
