@@ -4,6 +4,7 @@
 #include "app/cli/open.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/allocator/fragmentation.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 
@@ -86,7 +87,7 @@ void printModules(Output& out, const std::vector<ModuleRow>& modules, std::size_
 
 void printBeside(Output& out, const model::Ledger& ledger)
 {
-    const auto line = [&](std::optional<std::int64_t> bytes, const char* what) {
+    const auto line = [&](std::optional<std::int64_t> bytes, const std::string& what) {
         if (bytes && *bytes > 0)
             out.line(fmt::format("  {:>10}  {}", model::formatBytes(*bytes), what));
     };
@@ -94,7 +95,8 @@ void printBeside(Output& out, const model::Ledger& ledger)
     line(ledger.pendingFreeBytes, "of it is freed, but another stream may still use it");
     line(ledger.roundingBytes, "more for rounding, and what was not worth a split");
     line(ledger.fragmentationBytes, "free in segments that live blocks keep");
-    line(ledger.cachedFreeBytes, "in segments that are free as a whole: empty_cache() gives them back");
+    line(ledger.cachedFreeBytes,
+        model::cachedSentence(ledger.cachedFreeBytes.value_or(0), ledger.cachedPrivateBytes).text());
     if (!ledger.fragmentationBytes)
         out.line(
             "  A profiler tells of no segments, so not of what is free in them: a memory snapshot does.");

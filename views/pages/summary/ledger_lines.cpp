@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/ledger_lines.h"
 
+#include "model/analysis/allocator/fragmentation.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -18,6 +19,16 @@ struct LedgerTexts {
 QString ratio(const std::optional<double>& bytes)
 {
     return bytes ? QString::fromStdString(model::formatFigure(*bytes)) : QString();
+}
+
+/// What of the cached segments empty_cache() gives back.
+QString cachedText(const model::Ledger& ledger)
+{
+    QString said
+        = text::said(model::cachedSentence(ledger.cachedFreeBytes.value_or(0), ledger.cachedPrivateBytes));
+    if (!said.isEmpty())
+        said[0] = said[0].toUpper();
+    return said;
 }
 
 QString sourceOf(const model::LedgerRow& row)
@@ -89,10 +100,7 @@ std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger)
         LedgerTexts::tr("Fragmentation")));
     lines.push_back(ledgerLineOf(LineKind::Part, "cached_free",
         LedgerTexts::tr("Cached, free as whole segments"), ledger.cachedFreeBytes,
-        ledger.cachedFreeBytes ? LedgerTexts::tr(
-            "In segments that are free as a whole: torch.cuda.empty_cache() gives them back")
-                               : untold,
-        LedgerTexts::tr("Cached free")));
+        ledger.cachedFreeBytes ? cachedText(ledger) : untold, LedgerTexts::tr("Cached free")));
     lines.push_back(ledgerLineOf(
         LineKind::Sum, "reserved", LedgerTexts::tr("Reserved"), ledger.reservedBytes, sumSentence(ledger)));
     if (ledger.pendingFreeBytes > 0)

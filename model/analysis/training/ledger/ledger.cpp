@@ -48,6 +48,7 @@ void addFree(const DeviceTrace& trace, EventIndex event, std::span<const BlockId
     ledger.reservedBytes = found.reservedBytes;
     ledger.fragmentationBytes = found.pinnedFreeBytes();
     ledger.cachedFreeBytes = found.cachedSegmentsBytes;
+    ledger.cachedPrivateBytes = found.cachedPrivateBytes;
     if (found.exact) // of blocks whose frees are pending, too
         ledger.roundingBytes
             = found.roundingBytes + found.unsplitBytes + wrapSub(found.pendingBytes, ledger.pendingFreeBytes);

@@ -50,6 +50,7 @@ struct Ledger {
     /// Free in segments that hold live blocks, too; none: a profiler tells of no segments. So is the next.
     std::optional<std::int64_t> fragmentationBytes;
     std::optional<std::int64_t> cachedFreeBytes; ///< segments that are free as a whole
+    std::int64_t cachedPrivateBytes = 0; ///< of these: of private pools, which empty_cache() leaves alone
     std::optional<std::int64_t> outsideBytes; ///< CUDA's own, as the driver said last; none: it did not
     std::vector<LedgerSurprise> surprises; ///< the one about most bytes first
 
