@@ -67,8 +67,8 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTab
     said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, *longest, waits.tellsOperators))));
 }
 
-/// What is won where collectives run beside computation instead of alone. How is said where a backward is
-/// known: in an inference nothing could hide them so.
+/// What is won where collectives run beside computation instead of alone. Without a backward, as in an
+/// inference, the ways to hide them do not apply.
 void addExposed(
     std::vector<Sentence>& said, const DeviceWork& device, std::int64_t ofNs, const WorkReport& report)
 {

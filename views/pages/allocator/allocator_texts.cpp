@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -67,7 +68,7 @@ QStringList pendingText(const model::Fragmentation& of)
                  .arg(strongBytes(of.pendingBytes)) };
 }
 
-/// "By stream: 5.00 GiB default, 1.00 GiB 0x55d0, 3.00 GiB in 3 more."; nothing where there is one.
+/// "By stream: 5.00 GiB default, 1.00 GiB 0x55d0, 3 more."; nothing where there is one.
 QString sumsText(const QString& by, const std::vector<model::ReservedSum>& sums,
     const std::function<QString(const model::ReservedSum&)>& name)
 {
@@ -75,16 +76,10 @@ QString sumsText(const QString& by, const std::vector<model::ReservedSum>& sums,
     if (sums.size() < 2)
         return {};
     QStringList parts;
-    std::int64_t others = 0;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (i < kShown)
-            parts << strongBytes(sums[i].reservedBytes) + QLatin1Char(' ') + name(sums[i]);
-        else
-            others += sums[i].reservedBytes;
-    }
-    if (others > 0)
-        parts << AllocatorTexts::tr("%1 in %2 more")
-                     .arg(strongBytes(others), text::count(std::ssize(sums) - std::ssize(parts)));
+    for (std::size_t i = 0; i < std::min(kShown, sums.size()); ++i)
+        parts << strongBytes(sums[i].reservedBytes) + QLatin1Char(' ') + name(sums[i]);
+    if (sums.size() > kShown)
+        parts << AllocatorTexts::tr("%1 more").arg(text::count(std::ssize(sums) - std::ssize(parts)));
     return by.arg(parts.join(QStringLiteral(", ")));
 }
 
