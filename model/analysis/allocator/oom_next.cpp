@@ -44,11 +44,12 @@ std::string roomierCard(const DeviceTrace& trace, const OomVerdict& verdict)
     const Card* const recorded = recordedCard(trace, verdict);
     const std::int64_t least
         = std::max(needs, recorded != nullptr ? recorded->capacityBytes : std::int64_t{ 0 }) / 2 * 3;
+    // What dryrun takes by itself, where nothing shows the card.
+    const Card* const like = recorded != nullptr ? recorded : findCard("A100-80GB");
     const Card* larger = nullptr;
     for (const Card& card : cards()) {
-        const bool isLike = recorded == nullptr
-            || (card.computeMajor == recorded->computeMajor && card.computeMinor == recorded->computeMinor);
-        if (isLike && card.capacityBytes >= least
+        if (like != nullptr && card.computeMajor == like->computeMajor
+            && card.computeMinor == like->computeMinor && card.capacityBytes >= least
             && (larger == nullptr || card.capacityBytes > larger->capacityBytes))
             larger = &card;
     }

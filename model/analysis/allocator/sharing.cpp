@@ -129,6 +129,8 @@ std::optional<SharedRequests> withSharedPools(const DeviceTrace& trace)
 {
     const std::vector<Pool>& pools = trace.recording().pools;
     const auto isOfGraph = [](std::int64_t owner, std::int64_t id) { return owner != 0 && id == 0; };
+    if (std::ranges::count_if(pools, [&](const Pool& pool) { return isOfGraph(pool.owner, pool.id); }) < 2)
+        return std::nullopt;
     const EventPools eventPools(trace);
     std::map<std::int64_t, PoolIndex> rows; // of pools that are requested from, by owner
     std::map<PoolOwner, PoolIndex> known;
