@@ -44,7 +44,8 @@ bool isKept(const std::set<PoolOwner>& released, const PoolOwner& owner)
     return !owner.isDefault() && !released.contains(owner);
 }
 
-template <class Key> void addTo(std::map<Key, ReservedSum>& parts, const Key& key, const MapSegment& segment)
+template <class Key>
+void addSegment(std::map<Key, ReservedSum>& parts, const Key& key, const MapSegment& segment)
 {
     ReservedSum& part = parts[key];
     ++part.segments;
@@ -107,9 +108,9 @@ Fragmentation fragmentationOf(
         result.reservedBytes += segment.bytes;
         const PoolOwner owner = poolOwnerOf(trace.recording(), segment.pool);
         const bool kept = isKept(released, owner);
-        addTo(byStream, segment.stream, segment);
+        addSegment(byStream, segment.stream, segment);
         byStream[segment.stream].stream = segment.stream;
-        addTo(byPool, owner, segment);
+        addSegment(byPool, owner, segment);
         byPool[owner].pool = owner;
         const std::int64_t page = settings.pageBytes(isSmall(trace.recording(), segment));
         std::int64_t freeBytes = 0, liveBlocks = 0;

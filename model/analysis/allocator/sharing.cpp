@@ -172,7 +172,7 @@ std::optional<SharedRequests> withSharedPools(const DeviceTrace& trace)
     return all;
 }
 
-Result<std::optional<SharedMemory>> replayed(const std::optional<SharedRequests>& shared,
+Result<std::optional<SharedMemory>> replayShared(const std::optional<SharedRequests>& shared,
     const ReplayReport& report, const SettingsAsked& question, std::int64_t recordedPeak,
     const Progress& progress)
 {
@@ -210,10 +210,10 @@ Result<Sharing> trySharing(const DeviceTrace& trace, const ReplayReport& report,
     if (!canShare(trace, report))
         return sharing;
     const std::int64_t peak = trace.totals().reservedBytesPeak;
-    const auto streams = replayed(withSharedStreams(trace), report, {}, peak, progress);
+    const auto streams = replayShared(withSharedStreams(trace), report, {}, peak, progress);
     if (!streams)
         return Failure(streams.error());
-    const auto pools = replayed(withSharedPools(trace), report, {}, peak, progress);
+    const auto pools = replayShared(withSharedPools(trace), report, {}, peak, progress);
     if (!pools)
         return Failure(pools.error());
     return Sharing{ *streams, *pools };
@@ -227,7 +227,7 @@ Result<std::optional<SharedMemory>> tryOnePoolUpTo(const DeviceTrace& trace, con
     SettingsAsked asked;
     asked.availableBytes = capacityBytes;
     asked.until = last;
-    return replayed(withSharedPools(trace), report, asked, reservedPeakUpTo(trace, last), progress);
+    return replayShared(withSharedPools(trace), report, asked, reservedPeakUpTo(trace, last), progress);
 }
 
 std::vector<Sentence> saySharing(const DeviceTrace& trace, const Fragmentation& now, const Sharing& sharing)
