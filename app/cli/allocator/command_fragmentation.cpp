@@ -161,7 +161,7 @@ private:
         }
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
-        settingsTable(answer.tried).print(out);
+        settingsTable(answer.tried, trace.recording()).print(out);
         if (!answer.tried.front().reason.empty())
             printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
     }

@@ -66,7 +66,7 @@ void printVerdict(Output& out, const std::string& file, const OomOfDevice& devic
         return;
     }
     out.line("With one of these the request is served when this recording is replayed");
-    settingsTable(verdict.advice).print(out);
+    settingsTable(verdict.advice, device.trace->recording()).print(out);
 }
 
 class Oom final : public FileCommand {

@@ -6,9 +6,11 @@
 #include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"
+#include "model/analysis/summary/recorded_card.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/cards/fits.h"
+#include "model/trace/producer.h"
 #include "model/whatif/ask/module_choice.h"
 
 #include <algorithm>
@@ -71,9 +73,11 @@ std::string verdictOf(
             prediction.outOfMemoryEvent
                 ? fmt::format(", first at {}", momentName(*device.trace, *prediction.outOfMemoryEvent))
                 : std::string());
-    if (maxPeakBytes && device.neededBytes() > *maxPeakBytes)
-        text += fmt::format("; that is {} more than --max-peak {}",
-            formatBytes(device.neededBytes() - *maxPeakBytes), formatBytes(*maxPeakBytes));
+    const std::int64_t context = model::leastOutsideBytesOfProcess();
+    if (maxPeakBytes && model::fitOf(*maxPeakBytes, device.neededBytes()) == model::Fit::No)
+        text += fmt::format("; with a CUDA context of at least {} that is {} more than --max-peak {}",
+            formatBytes(context), formatBytes(device.neededBytes() + context - *maxPeakBytes),
+            formatBytes(*maxPeakBytes));
     return text;
 }
 
@@ -97,7 +101,11 @@ std::string sizeOfBatch(std::int64_t items)
 /// needs first; empty: none does.
 std::string cardsWith(const WhatIfDevice& device, model::Fit fit)
 {
-    std::vector<model::CardFit> fits = model::cardFits(device.roomBytes());
+    const model::Recording& recording = device.trace->recording();
+    if (model::acceleratorOf(recording) != model::Accelerator::Cuda)
+        return {};
+    std::vector<model::CardFit> fits = model::cardFits(
+        device.roomBytes(), false, model::recordedCard(recording, device.trace->device()));
     std::erase_if(fits, [&](const model::CardFit& one) { return one.fit != fit; });
     std::ranges::stable_sort(fits, {}, [](const model::CardFit& one) { return std::abs(one.marginBytes); });
     constexpr std::size_t kNamed = 3; // one more rather than "and 1 larger"
@@ -131,8 +139,20 @@ std::string fitsLine(const WhatIfDevice& device, const model::Scenario& scenario
 {
     const bool atLeast = device.needsAtLeast();
     const std::string names = cardsWith(device, atLeast ? model::Fit::No : model::Fit::Yes);
+    const model::Recording& recording = device.trace->recording();
     if (!atLeast) {
-        std::string line = "fits on " + (names.empty() ? "no card of the catalogue" : names);
+        const model::Accelerator accelerator = model::acceleratorOf(recording);
+        const model::Card* const ranOn = model::recordedCard(recording, device.trace->device());
+        std::string line = accelerator != model::Accelerator::Cuda
+            ? "recorded on " + model::Sentence(model::acceleratorName(accelerator)).text()
+                + ", and the catalogue has NVIDIA GPUs only"
+            : names.empty() ? std::string("fits on no card of the catalogue")
+                            : "fits on " + names;
+        if (names.empty() && ranOn != nullptr)
+            line += fmt::format(" with the kernels of {}", ranOn->name);
+        if (ranOn != nullptr)
+            line += fmt::format("; on other GPU generations dry-run it: strata dryrun --device CARD -- {}",
+                model::recordedCommand(recording));
         if (scenario.capacityBytes && !device.runsOutOfMemory())
             line += "; " + leftOf(*scenario.capacityBytes, device);
         else if (device.runsOutOfMemory())

@@ -67,7 +67,12 @@ template <> struct Fields<Needs> {
             [](const Needs&) { return outsideBytesOfProcess(); }),
         field("text", Unit::None, "where the run fits, in words",
             [](const Needs& needs) { return Paragraph{ needs.line }; }),
-        field("cards", Unit::None, "the cards of the catalogue, smallest first", &Needs::cards),
+        field("cards", Unit::None,
+            "the cards of the catalogue, smallest first; empty: not recorded on an NVIDIA GPU", &Needs::cards),
+        field("ran_on", Unit::None, "card that was recorded; null: unknown, `cards` assume its kernels",
+            [](const Needs& needs) {
+                return needs.ranOn ? std::optional(needs.ranOn->name) : std::nullopt;
+            }),
     };
 };
 

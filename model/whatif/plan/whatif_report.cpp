@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/plan/whatif_report.h"
 
+#include "model/analysis/summary/recorded_card.h"
+#include "model/trace/producer.h"
+
 #include <algorithm>
 
 namespace strata::model {
 
 std::vector<CardMargin> WhatIfDevice::fitsOn() const
 {
-    return isAnswered() && !needsAtLeast() ? cardsWithRoom(roomBytes()) : std::vector<CardMargin>();
+    if (!isAnswered() || needsAtLeast() || acceleratorOf(trace->recording()) != Accelerator::Cuda)
+        return {};
+    return cardsWithRoom(roomBytes(), false, 0, recordedCard(trace->recording(), trace->device()));
 }
 
 std::optional<std::string_view> WhatIfReport::evidence() const
