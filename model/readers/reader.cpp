@@ -61,9 +61,9 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
     if (*form == FileForm::Utf16Little || *form == FileForm::Utf16Big) {
         Result<Sniffed> inner = sniffSource(utf16Source(
             prefixedSource(std::move(head), std::move(source)), *form == FileForm::Utf16Big));
-        if (!inner)
+        if (!inner && inner.error().kind != Error::Kind::Format)
             return Failure(inner.error());
-        if (inner->form != FileForm::Json && inner->form != FileForm::Html)
+        if (!inner || (inner->form != FileForm::Json && inner->form != FileForm::Html))
             return fail(Error::Kind::Format, say("this is a text in UTF-16, and no JSON"), whatOpens());
         inner->isUtf16 = true;
         return inner;
