@@ -78,6 +78,10 @@ QString ownFitText(const OwnCard& own, const Fitting& fitting)
     if (own.bytes <= 0 || fitting.isRefused)
         return {};
     const QString name = text::strong(own.name.toHtmlEscaped());
+    const model::Card* const ranOn = recordedCardOf(fitting.question);
+    if (own.card != nullptr && !model::isComparable(*own.card, ranOn))
+        return WhatIfText::tr("%1 runs other kernels than the recorded %2: dry-run on it.")
+            .arg(name, text::utf8(ranOn->name).toHtmlEscaped());
     const std::int64_t margin = own.bytes - fitting.mostBytes;
     const std::int64_t context = own.card != nullptr ? model::leastOutsideBytesOfProcess() : 0;
     if (fitting.leastBytes + context > own.bytes)
