@@ -28,7 +28,7 @@ struct CardFit {
     Fit fit = Fit::No;
 };
 
-/// What every process takes of a card beyond what PyTorch counts, the CUDA context foremost: at most, and at
+/// What every process takes of a card beyond what PyTorch counts, such as the CUDA context: at most, and at
 /// least.
 [[nodiscard]] std::int64_t outsideBytesOfProcess();
 [[nodiscard]] std::int64_t leastOutsideBytesOfProcess();
@@ -59,7 +59,7 @@ struct CardMargin {
     std::int64_t moreThanBytes = 0, const Card* ranOn = nullptr);
 
 inline constexpr std::string_view kFitMeaning
-    = "`yes`, `tight` (the CUDA context may need the rest), `no`, `not_comparable` (another compute capability: dry-run on it with `--device`), `unknown` (it may need more)";
+    = "`yes`, `tight` (the CUDA context may need the rest), `no`, `not_comparable` (other kernels: dry-run on it), `unknown` (it may need more)";
 
 template <> struct Fields<CardFit> {
     static constexpr std::tuple all{

@@ -48,7 +48,7 @@ constexpr std::array kOthers{
 // What torch.save wrote before 1.6: a pickled magic number of ten bytes.
 constexpr std::string_view kOldCheckpoint = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 
-/// A tar archive that begins with this file; empty: it is none.
+/// The first file of a tar archive; empty: `head` is of another file.
 std::string_view firstInTar(std::string_view head)
 {
     constexpr std::size_t kMagicAt = 257, kLongestName = 100;

@@ -43,7 +43,7 @@ inline constexpr const char* kMember = "snapshot."; ///< a prefix: a key of the 
 /// A prefix in Recording::unknownKeys: the name of a state of blocks follows.
 inline constexpr const char* kUnknownState = "block.state=";
 
-/// Members of the file that Strata does not know and does not keep, and how often they came: a part of Recording::unknownKeys.
+/// Members of the file that Strata does not keep, by how often they came: a part of Recording::unknownKeys.
 [[nodiscard]] std::map<std::string, std::int64_t> lostKeys(const Recording& recording);
 
 } // namespace strata::model
