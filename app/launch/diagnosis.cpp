@@ -116,25 +116,16 @@ constexpr const char* kAllocatorFacts
       "s = torch.cuda.memory._snapshot()['allocator_settings']\n"
       "print('strata=' + str(s.get('PYTORCH_CUDA_ALLOC_CONF') or s.get('PYTORCH_ALLOC_CONF') or ''))\n";
 
-/// What PyTorch makes of the environment: asked of itself on a simulated device, seconds. None where it does
-/// not run.
+/// What PyTorch makes of the environment: asked of itself in a dry run, seconds. None where it does not run.
 std::optional<std::string> settingsMade(const Command& command)
 {
-    const auto preloaded = preloadable(kPreloaded);
-    const model::Card* const card = model::findCard("A100-80GB");
-    if (!preloaded || card == nullptr || command.program.interpreter.empty())
+    if (command.program.interpreter.empty())
         return std::nullopt;
-    const auto variables = deviceFor(command, settingsOf(*card, {}, 1), *preloaded);
-    if (!variables)
-        return std::nullopt;
-    std::vector<std::string> words{ "/usr/bin/env" };
-    for (const auto& [name, value] : *variables)
-        words.push_back(name + "=" + value);
-    words.insert(words.end(), { command.program.interpreter.string(), "-c", kAllocatorFacts });
-    const hook::ToolRun run = hook::runTool(words);
+    const hook::ToolRun run = hook::runTool({ (programFolder() / "strata").string(), "dryrun", "--",
+        command.program.interpreter.string(), "-c", kAllocatorFacts });
     constexpr std::string_view kMark = "strata=";
     const auto at = run.output.rfind(kMark);
-    if (!run.done || at == run.output.npos)
+    if (at == run.output.npos)
         return std::nullopt;
     const std::string rest = run.output.substr(at + kMark.size());
     return rest.substr(0, rest.find('\n'));

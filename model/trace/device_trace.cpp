@@ -27,7 +27,7 @@ void addEndState(const DeviceRecording& device, Totals& totals)
 
 namespace {
 
-/// The trace leaves segments that the file does not have, though it has those of other devices: snapshots of
+/// The trace leaves memory that the file does not have, though it has those of other devices: snapshots of
 /// several ranks were merged, and only the traces of all are there.
 bool lacksItsSegments(const Recording& recording, const DeviceRecording& device)
 {
@@ -35,15 +35,19 @@ bool lacksItsSegments(const Recording& recording, const DeviceRecording& device)
         || std::ranges::all_of(
             recording.devices, [](const DeviceRecording& each) { return each.finalSegments.empty(); }))
         return false;
-    std::int64_t net = 0;
+    std::int64_t net = 0, live = 0; // of segments, and of blocks
     for (std::size_t e = 0; e < device.events.action.size(); ++e) {
         const Action action = device.events.action[e];
         if (action == Action::SegmentAlloc || action == Action::SegmentMap)
             net = wrapAdd(net, device.events.bytes[e]);
         else if (action == Action::SegmentFree || action == Action::SegmentUnmap)
             net = wrapSub(net, device.events.bytes[e]);
+        else if (action == Action::Alloc)
+            live = wrapAdd(live, device.events.bytes[e]);
+        else if (action == Action::FreeCompleted)
+            live = wrapSub(live, device.events.bytes[e]);
     }
-    return net > 0;
+    return net > 0 || live > 0;
 }
 
 } // namespace
