@@ -125,7 +125,7 @@ std::optional<std::string> settingsMade(const Command& command)
         command.program.interpreter.string(), "-c", kAllocatorFacts });
     constexpr std::string_view kMark = "strata=";
     const auto at = run.output.rfind(kMark);
-    if (at == run.output.npos)
+    if (!run.done || at == run.output.npos)
         return std::nullopt;
     const std::string rest = run.output.substr(at + kMark.size());
     return rest.substr(0, rest.find('\n'));
