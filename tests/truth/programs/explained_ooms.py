@@ -233,7 +233,7 @@ def scores_of_attention(n, rng, edit):
     width, heads = 512, 8
     qkv, out = nn.Linear(width, 3 * width).cuda(), nn.Linear(width, width).cuda()
     length = rng.choice((1024, 2048))
-    rows = int(rng.uniform(0.38, 0.42) * CAPACITY / (4 * heads * length * length))
+    rows = int(rng.uniform(0.3, 0.34) * CAPACITY / (4 * heads * length * length))
     rows, length = (rows // 2 if edit == "half_batch" else rows), (length // 2 if edit == "half_sequence" else length)
     x = torch.randn(rows, length, width, device="cuda")
     for _ in range(3):
