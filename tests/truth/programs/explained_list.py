@@ -29,7 +29,7 @@ OOMS = {
     "fraction_limit": Cause({"limit", "memory_fraction", "fraction"}, None, False, {"whole_device": r"fraction|limit"}),
     "one_huge": Cause({"too_big"}, None, False, {"chunked": r"chunk|pieces|parts|smaller"}),
     "graph_pools": Cause({"private_pools"}, None, False, {"shared_pool": r"pool"}),
-    "first_optimizer_step": Cause({"too_big"}, "parameter", False, {"sgd": r"optimizer|SGD|8-bit|8 bit"}),
+    "first_optimizer_step": Cause({"too_big"}, None, False, {"sgd": r"optimizer|SGD|8-bit|8 bit"}),
     "second_process": Cause({"other_process"}, None),
     "library_memory": Cause({"outside_pytorch"}, None),
     "logits_huge": Cause({"too_big"}, "activation", False, {"half_batch": BATCH, "chunked_loss": r"logits|linear_cross_entropy|chunk"}),

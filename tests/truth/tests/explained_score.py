@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -145,19 +146,22 @@ RIGHT, WRONG, ABSTAINED = "right", "wrong", "abstained"
 
 
 def score_oom(strata, recording):
-    """The Verdict, and the first advice: ("setting", words), ("text", sentence) or None."""
+    """The Verdict; the first advice, ("setting", words), ("command", words), ("text", sentence) or None; and whether the category that fills
+    the device is right, None where the program names none or Strata does not."""
     family = told_by(recording)["family"]
     cause = explained_list.OOMS[family]
     told = document(strata, ["oom", recording, "--json"])
     device = told["devices"][0] if told and told.get("devices") else None
     if device is None:
-        return Verdict(ABSTAINED, None, cause.verdicts), None
+        return Verdict(ABSTAINED, None, cause.verdicts), None, None
     said = device["verdict"]
+    filled = largest(strata, recording, device) if cause.fills else None
+    filled = filled and filled == cause.fills
     if recording.endswith(".pickle") and family in explained_list.NOT_IN_SNAPSHOTS:
-        return Verdict(RIGHT if said == "unknown" else WRONG, said, {"unknown"}), first_advice(strata, recording, device)
+        return Verdict(RIGHT if said == "unknown" else WRONG, said, {"unknown"}), first_advice(strata, recording, device), filled
     abstains = said == "unknown" or device.get("certainty") in ("likely", "unknown")
     verdict = Verdict(ABSTAINED if abstains else RIGHT if said in cause.verdicts else WRONG, said, cause.verdicts)
-    return verdict, first_advice(strata, recording, device)
+    return verdict, first_advice(strata, recording, device), filled
 
 
 def first_advice(strata, recording, device):
@@ -165,12 +169,21 @@ def first_advice(strata, recording, device):
     for listed in (device.get("next"), device.get("advice")):
         if listed:
             first = listed[0]
-            if isinstance(first, dict) and first.get("set"):
-                return "setting", first["set"]
-            return "text", " ".join(str(value) for value in first.values()) if isinstance(first, dict) else str(first)
+            command = first.get("command") or ""
+            setting = re.fullmatch(r"PYTORCH_(?:CUDA_)?ALLOC_CONF=(.*)|unset PYTORCH_CUDA_ALLOC_CONF", command)
+            if setting or "set" in first:
+                return "setting", first["set"] if "set" in first else "".join(shlex.split(setting.group(1) or ""))
+            return ("command", command) if command.startswith("strata ") else ("text", first["text"])
     text = subprocess.run([strata, "oom", recording], capture_output=True, encoding="utf-8", errors="replace").stdout
-    remedy = re.search(r"(?:No allocator setting serves it|What to do|Next)\W+([^.]*)", " ".join(text.split()))
+    remedy = re.search(r"No allocator setting serves it\W+([^.]*)", " ".join(text.split()))
     return ("text", remedy.group(1)) if remedy else None
+
+
+def largest(strata, recording, device):
+    """The category with the most bytes at the out-of-memory, None where it is not known."""
+    told = document(strata, ["ledger", recording, str(device["event"]), "--device", str(device["device"]), "--json"])
+    found = told["rows"][0]["category"] if told and told["rows"] else None
+    return None if found == "unknown" else found
 
 
 def meant(family, advice):
@@ -180,6 +193,8 @@ def meant(family, advice):
         return None
     if advice[0] == "setting":
         return ["--settings", advice[1]]
+    if advice[0] == "command":
+        return None
     said = [(match.start(), edit) for edit, pattern in cause.edits.items() if (match := re.search(pattern, advice[1], re.IGNORECASE))]
     return ["--edit", min(said)[1]] if said else None
 
@@ -228,8 +243,8 @@ def main():
                 for (wanted, told, certainty), size in ledger.wrong.most_common():
                     print(f"    {size:,} bytes of {wanted} told {told} ({certainty})")
         elif kind == "ooms":
-            verdict, advice = score_oom(strata, recording)
-            print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {sorted(verdict.wanted)}; first advice {advice}")
+            verdict, advice, filled = score_oom(strata, recording)
+            print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {sorted(verdict.wanted)}; first advice {advice}; what fills it: {filled}")
         else:
             verdict = score_loop(strata, recording)
             print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {verdict.wanted}")
