@@ -32,7 +32,7 @@ SAMPLE = {"ledgers": 5, "ooms": 5, "loops": 5}  # families of the short form
 
 #: Of a program: bytes right of those that have a category, at the peak and at the end, firm or not; no byte is firm and wrong.
 SHARE = {SESSION: 0.90, SNAPSHOT: 0.75}
-#: The bars to reach: bytes right and firm. Held once every answer states its certainty.
+#: Bars to reach, which are printed: bytes right and firm; verdicts firm and right, abstained; first advice that serves the request.
 FIRM_SHARE = {SESSION: 0.90, SNAPSHOT: 0.75}
 VERDICTS_RIGHT, VERDICTS_ABSTAINED, ADVICE = 0.85, 0.10, 0.90
 
@@ -238,7 +238,8 @@ def test_ledgers(request, strata, python, tmp_path, failures):
     print(f"  {len(programs)} ledgers. All unknown: 0 right, 0 wrong.")
     for name, row in figures.items():
         shares = ", ".join(f"{key.replace('_', ' and ')} {percent(row[key])}" for key in (*SHARES, *WRONG_SHARES))
-        print(f"    {name:13} {shares}; bytes firm and wrong {row['firm_wrong_bytes']:,}; wrong if all stated were firm {percent(row['stated_wrong'])}")
+        print(f"    {name:13} {shares}; bytes firm and wrong {row['firm_wrong_bytes']:,}; wrong if all stated were firm "
+              f"{percent(row['stated_wrong'])}; bars {percent(FIRM_SHARE[name.split()[0]])} and 0 bytes", flush=True)
     judge.close(whole)
     write(request.config, python, "ledgers", figures)
 
@@ -253,7 +254,7 @@ def print_verdicts(what, found, constants):
         row = of_verdicts(verdicts)
         print(f"  {len(verdicts)} {what}, {recording}: firm and right {percent(row[RIGHT])}, abstained {percent(row[ABSTAINED])}, firm and wrong "
               f"{percent(row[WRONG])}; said {dict(collections.Counter(str(verdict.said) for verdict in verdicts))}", flush=True)
-    print(f"    all unknown: 0 right, 0 wrong; {constants}")
+    print(f"    bars {percent(VERDICTS_RIGHT)}, {percent(VERDICTS_ABSTAINED)}, 0; all unknown: 0 right, 0 wrong; {constants}")
 
 
 def test_ooms(request, strata, python, tmp_path, failures):
@@ -284,12 +285,13 @@ def test_ooms(request, strata, python, tmp_path, failures):
             counts[how if can else "no edit serves: " + how] += 1
             # An advice where nothing helps is wrong only if it was run and the request was refused again.
             judge.say("advice", recording, program, bool(helps) if can else helps is not False, f"{how}: {advice}")
-        print(f"    what fills the device, {recording}: right {fills[recording, True]}, wrong {fills[recording, False]}, unknown {fills[recording, None]}")
+        print(f"    what fills the device, {recording}: right {fills[recording, True]}, wrong {fills[recording, False]}, "
+              f"unknown {fills[recording, None]}")
         able = sum(count for how, count in counts.items() if not how.startswith("no edit"))
         figures[f"fills {recording}"] = {str(right): fills[recording, right] for right in (True, False, None)}
         figures[f"advice {recording}"] = {how: count for how, count in counts.items()}
         print(f"    first advice, {recording}: serves the request in {percent(counts['served'] / max(1, able))} of {able} that an edit or a setting "
-              f"can serve; {dict(counts)}", flush=True)
+              f"can serve (bar {percent(ADVICE)}); {dict(counts)}", flush=True)
     judge.close(whole)
     write(request.config, python, "ooms", figures)
 
