@@ -146,8 +146,8 @@ RIGHT, WRONG, ABSTAINED = "right", "wrong", "abstained"
 
 
 def score_oom(strata, recording):
-    """The Verdict; the first advice, ("setting", words), ("command", words), ("text", sentence) or None; and whether the category that fills
-    the device is right, None where the program names none or Strata does not."""
+    """The Verdict; first_advice(); and whether the category that fills the device is right, None where the program names none or Strata
+    does not."""
     family = told_by(recording)["family"]
     cause = explained_list.OOMS[family]
     told = document(strata, ["oom", recording, "--json"])
@@ -165,7 +165,8 @@ def score_oom(strata, recording):
 
 
 def first_advice(strata, recording, device):
-    """Of `next`, if the document has it, else of `advice`, else of the sentences of the text."""
+    """Of `next`, if the document has it, else of `advice`, else of the sentences of the text: ("setting", words), ("text", sentence), None,
+    or "command" with commands of Strata, to be followed one after the other."""
     for listed in (device.get("next"), device.get("advice")):
         if listed:
             first = listed[0]
@@ -173,7 +174,9 @@ def first_advice(strata, recording, device):
             setting = re.fullmatch(r"PYTORCH_(?:CUDA_)?ALLOC_CONF=(.*)|unset PYTORCH_CUDA_ALLOC_CONF", command)
             if setting or "set" in first:
                 return "setting", first["set"] if "set" in first else "".join(shlex.split(setting.group(1) or ""))
-            return ("command", command) if command.startswith("strata ") else ("text", first["text"])
+            if command.startswith("strata "):
+                return ("command", *(step["command"] for step in listed if step["command"]))
+            return "text", first["text"]
     text = subprocess.run([strata, "oom", recording], capture_output=True, encoding="utf-8", errors="replace").stdout
     remedy = re.search(r"No allocator setting serves it\W+([^.]*)", " ".join(text.split()))
     return ("text", remedy.group(1)) if remedy else None
@@ -244,7 +247,8 @@ def main():
                     print(f"    {size:,} bytes of {wanted} told {told} ({certainty})")
         elif kind == "ooms":
             verdict, advice, filled = score_oom(strata, recording)
-            print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {sorted(verdict.wanted)}; first advice {advice}; what fills it: {filled}")
+            print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {sorted(verdict.wanted)}; what fills it: {filled}; "
+                  f"first advice {advice}")
         else:
             verdict = score_loop(strata, recording)
             print(f"{os.path.basename(recording)}: {verdict.how}: {verdict.said}, wanted {verdict.wanted}")
