@@ -617,3 +617,42 @@ def functional_call(n, rng):
             weights = {name: (w.detach() - 0.1 * g).requires_grad_() for (name, w), g in zip(weights.items(), slopes)}
         n.all("parameter", weights)
     return weights
+
+
+def autocast_evaluation(n, rng):
+    """Copies of weights in the cache of autocast live until it ends; no graph holds them."""
+    model = models.Gpt(rng.randint(2, 5), 64 * rng.randint(3, 8), 4, rng.randint(500, 4000), 128).cuda().eval()
+    n.weights(model)
+    losses = []
+    for _ in range(3):
+        ids = ids_of(n, rng, 500, rng.randint(1, 4), 64)
+        with torch.no_grad(), n.phase("no_grad"), torch.autocast("cuda", dtype=torch.bfloat16):
+            for _ in range(rng.randint(1, 3)):
+                out = model(ids)
+                losses.append(F.cross_entropy(out.flatten(0, 1), ids.flatten()))
+            del out
+    n.all("other", losses)
+    return model, losses
+
+
+class Masked(nn.Module):
+    def __init__(self, width, length):
+        super().__init__()
+        self.project = nn.Linear(width, width)
+        self.register_buffer("mask", torch.zeros(length, length))
+        self.register_buffer("table", torch.zeros(length, width), persistent=False)
+
+    def forward(self, x):
+        x = x + self.table
+        return self.project((x @ x.transpose(-2, -1) + self.mask).softmax(-1) @ x)
+
+
+def masks_and_tables(n, rng):
+    width, length, rows = 32 * rng.randint(2, 8), rng.randint(200, 900), rng.randint(1, 4)
+    model = nn.Sequential(*(Masked(width, length) for _ in range(rng.randint(2, 4))), nn.Flatten(), nn.Linear(width * length, 10)).cuda()
+    n.weights(model)
+    optimizer = an_optimizer(rng, model.parameters())
+    for _ in range(4):
+        x, y = batch_of(n, rows, length, width)
+        step_of(n, model, optimizer, lambda: F.cross_entropy(model(x), y))
+    return model, optimizer

@@ -10,7 +10,7 @@ KINDS = ("ledgers", "ooms", "loops")
 LEDGERS = ("perceptron", "convolutions", "transformer_autocast", "accumulation", "updates_by_hand", "weights_in_init", "weights_without_grad",
            "data_assigned", "loaded_weights", "keys_and_values", "embeddings", "averages", "frozen_parts", "evaluation_only", "preloaded_inputs",
            "checkpoints", "graph_kept", "buckets", "adapters", "two_players", "recurrent", "half_inference", "teacher_student", "replay_buffer",
-           "master_weights", "adam_by_hand", "functional_call")
+           "master_weights", "adam_by_hand", "functional_call", "autocast_evaluation", "masks_and_tables")
 
 #: Of an out-of-memory: verdicts of `strata oom` that name its cause, the category that fills the device (None: none of Strata's), whether
 #: an allocator setting serves the request, and edits of the program that do: name -> what an advice has to say to mean that edit.
