@@ -429,11 +429,17 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
             : ": its calls do not tell all that the program does");
 }
 
-/// Calls tell all that is requested; where segments lie hangs on what came before the step too.
+/// Calls tell all that is requested.
+bool isRequestedConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
+{
+    return unchanged.requestedBytesPeak == recorded.requestedBytesPeak;
+}
+
+/// Where segments lie hangs on what came before the step too.
 bool isConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
 {
     const auto off = static_cast<double>(std::abs(unchanged.reservedBytesPeak - recorded.reservedBytesPeak));
-    return unchanged.requestedBytesPeak == recorded.requestedBytesPeak
+    return isRequestedConfirmedBy(recorded, unchanged)
         && off <= kMostReservedOff * static_cast<double>(recorded.reservedBytesPeak);
 }
 
@@ -477,11 +483,12 @@ void holdAgainst(const std::vector<PeakFigures>& other, double mostReservedApart
             return static_cast<double>(std::abs(other[i].*figure - one.changed.*figure))
                 > most * static_cast<double>(one.changed.*figure);
         };
-        if (!one.isConfirmed
-            || (!isApart(&PeakFigures::requestedBytesPeak, kMostApart)
-                && !isApart(&PeakFigures::reservedBytesPeak, mostReservedApart)))
+        const bool isRequestedApart = isApart(&PeakFigures::requestedBytesPeak, kMostApart);
+        if ((!isRequestedApart || !one.isRequestedConfirmed)
+            && (!one.isConfirmed || !isApart(&PeakFigures::reservedBytesPeak, mostReservedApart)))
             continue;
         one.isConfirmed = false;
+        one.isRequestedConfirmed = one.isRequestedConfirmed && !isRequestedApart;
         one.note = fmt::format("{} requested and {} reserved, or {} and {}: it hangs on {}",
             model::formatBytes(one.changed.requestedBytesPeak),
             model::formatBytes(one.changed.reservedBytesPeak),
@@ -496,10 +503,10 @@ void holdAgainst(std::int64_t otherBytes, std::vector<Confirmation>& confirmed)
 {
     constexpr double kMost = 0.005;
     for (Confirmation& one : confirmed) {
-        if (!one.isConfirmed
+        if (!one.isRequestedConfirmed
             || static_cast<double>(otherBytes) <= kMost * static_cast<double>(one.changed.requestedBytesPeak))
             continue;
-        one.isConfirmed = false;
+        one.isConfirmed = one.isRequestedConfirmed = false;
         one.note
             = fmt::format("before it trained the program had {} at once that no call of the recorded step "
                           "makes: of another type that may be as many bytes, or not",
@@ -575,9 +582,14 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
         return model::Failure(otherTyped.error());
     std::vector<Confirmation> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
-        confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
-            !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,
-            noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
+        confirmed.push_back({ .unchanged = (*unchanged)[i],
+            .changed = (*changed)[i],
+            .byCalls = byCalls,
+            .isConfirmed = !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            .isRequestedConfirmed
+            = !byCalls || isRequestedConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            .runsOutOfMemory = changedRunsOut,
+            .note = noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
     if (*late)
         holdAgainst(**late, std::numeric_limits<double>::infinity(),
             "how long the program has tensors that it casts itself", confirmed);

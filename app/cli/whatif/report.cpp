@@ -54,12 +54,24 @@ std::string comparedWith(std::int64_t recorded, const WhatIfDevice& device)
         *is < recorded ? "less" : "more", formatBytes(recorded));
 }
 
+/// "1.20 GiB less than the 3.00 GiB that were recorded".
+std::string requestedText(const WhatIfDevice& device)
+{
+    const std::int64_t is = device.confirmation->changed.requestedBytesPeak,
+                       was = device.prediction.recorded.requestedBytesPeak;
+    return fmt::format("it requests {}, {}", formatBytes(is),
+        is == was ? "as was recorded"
+                  : fmt::format("{} {} than the {} that were recorded", formatBytes(std::abs(is - was)),
+                        is < was ? "less" : "more", formatBytes(was)));
+}
+
 std::string verdictOf(
     const WhatIfDevice& device, const model::Scenario& scenario, std::optional<std::int64_t> maxPeakBytes)
 {
     const Prediction& prediction = device.prediction;
-    std::string text
-        = fmt::format("it {} {}{}, {}", device.confirmed() != nullptr ? "reserves" : "would reserve",
+    std::string text = device.isRequestedAlone()
+        ? requestedText(device) + "; its reserved peak is not known"
+        : fmt::format("it {} {}{}, {}", device.confirmed() != nullptr ? "reserves" : "would reserve",
             device.needsAtLeast() && !prediction.predicted ? "" : "up to ", reservedOf(device),
             comparedWith(prediction.recorded.reservedBytesPeak, device));
     if (device.needsAtLeast() && prediction.predicted && prediction.endsRefused && !device.runsOutOfMemory())
@@ -153,9 +165,10 @@ void printPeaks(Output& out, const WhatIfDevice& device)
 {
     const Prediction& prediction = device.prediction;
     const model::Confirmation* const confirmed = device.confirmed();
+    const bool isRequestedAlone = device.isRequestedAlone();
     out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", "", "recorded",
-        confirmed != nullptr ? "confirmed" : "predicted",
-        confirmed == nullptr       ? "between"
+        confirmed != nullptr || isRequestedAlone ? "confirmed" : "predicted",
+        confirmed == nullptr       ? (isRequestedAlone ? "" : "between")
             : prediction.predicted ? "the estimate was off by"
                                    : ""));
     const auto row = [&](const char* name, std::int64_t PeakFigures::*peak) {
@@ -165,6 +178,9 @@ void printPeaks(Output& out, const WhatIfDevice& device)
             figure = formatBytes(confirmed->changed.*peak);
             if (prediction.predicted)
                 more = offBy((*prediction.predicted).*peak, confirmed->changed.*peak);
+        } else if (isRequestedAlone) {
+            if (peak == &PeakFigures::requestedBytesPeak)
+                figure = formatBytes(device.confirmation->changed.*peak);
         } else {
             if (prediction.predicted)
                 figure = formatBytes((*prediction.predicted).*peak);
@@ -221,7 +237,7 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
         out.line(fmt::format("  {} by {}{}", out.good("confirmed"),
             confirmed->byCalls ? "its calls" : "the program",
             confirmed->note.empty() ? "" : "; but " + printable(confirmed->note)));
-    } else {
+    } else if (!device.isRequestedAlone()) {
         out.line("  "
             + (prediction.exact
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
@@ -230,7 +246,11 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
     printHeld(out, prediction.held);
     if (device.stepTime)
         out.line("  " + stepTimeLine(*device.stepTime));
-    if (device.confirmation && confirmed == nullptr)
+    if (device.requestedConfirmed() != nullptr)
+        out.line(fmt::format("  {} by its calls: {} requested; not the reserved peak: {}",
+            out.good("confirmed"), formatBytes(device.confirmation->changed.requestedBytesPeak),
+            printable(device.confirmation->note)));
+    else if (device.confirmation && confirmed == nullptr)
         out.line("  not confirmed: " + printable(device.confirmation->note));
     if (answer.plan)
         std::visit([&](const auto& plan) { printPlan(out, plan); }, *answer.plan);

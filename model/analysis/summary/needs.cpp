@@ -73,6 +73,36 @@ void sayWhereItFits(Needs& needs)
         needs.line.push_back(say("Not on %1.", tooSmall(small)));
 }
 
+/// What was cached when recording began and is still reserved at the peak.
+std::int64_t cachedBefore(const DeviceRecording& device, const Totals& totals)
+{
+    std::int64_t reserved = totals.reservedBytesStart, least = reserved;
+    const bool frees = totals.actions.contains("segment_free") || totals.actions.contains("segment_unmap");
+    const auto end
+        = frees ? static_cast<std::size_t>(std::max<EventIndex>(totals.reservedPeakEvent, 0)) : 0;
+    for (std::size_t row = 0; row < end; ++row)
+        switch (device.events.action[row]) {
+        case Action::SegmentAlloc:
+        case Action::SegmentMap:
+            reserved = wrapAdd(reserved, device.events.bytes[row]);
+            break;
+        case Action::SegmentFree:
+        case Action::SegmentUnmap:
+            least = std::min(least, reserved = wrapSub(reserved, device.events.bytes[row]));
+            break;
+        default:
+            break;
+        }
+    return std::max<std::int64_t>(wrapSub(least, totals.requestedBytesStart), 0);
+}
+
+/// Tails and rounding of blocks are a few percent.
+bool isMuch(std::int64_t cached, std::int64_t bytes)
+{
+    constexpr std::int64_t kPart = 10;
+    return cached >= bytes / kPart && cached <= bytes;
+}
+
 } // namespace
 
 std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& summary)
@@ -91,6 +121,12 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
     needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
         || summary.breaches > 0 || totals.requestedPeakEvent < 0;
+    if (device != nullptr && totals.reservedKnown && !isPart && !recording.truncation)
+        if (const std::int64_t cached = cachedBefore(*device, totals); isMuch(cached, needs.bytes)) {
+            needs.cachedBeforeBytes = cached;
+            needs.line.push_back(say("%1 reserved, of which %2 cached before recording.",
+                asBytes(totals.reservedBytesPeak), asBytes(cached)));
+        }
     needs.cards = cardFits(needs.bytes, needs.atLeast);
     std::ranges::stable_sort(needs.cards, {}, [](const CardFit& one) { return one.card->capacityBytes; });
     if (failed && summary.capacity)

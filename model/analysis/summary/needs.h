@@ -19,6 +19,8 @@ struct Needs {
     /// It may need more: a part of it was not recorded, or it died for want of memory. Then what does not fit
     /// is certain, and nothing else.
     bool atLeast = false;
+    /// Of `bytes` what the allocator had cached when recording began: requested before, or not needed at all.
+    std::int64_t cachedBeforeBytes = 0;
     std::vector<CardFit> cards; ///< the smallest first
     std::vector<Sentence> line; ///< "Fits on A10-24GB, L4-24GB and 9 larger. Not on ..."
 };

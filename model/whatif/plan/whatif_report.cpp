@@ -5,6 +5,19 @@
 
 namespace strata::model {
 
+std::optional<ConfirmedPeaks> WhatIfDevice::confirmedPeaks() const
+{
+    if (confirmed() == nullptr && requestedConfirmed() == nullptr)
+        return std::nullopt;
+    const PeakFigures& changed = confirmation->changed;
+    ConfirmedPeaks peaks{ .requestedBytesPeak = changed.requestedBytesPeak };
+    if (confirmed() != nullptr) {
+        peaks.allocatedBytesPeak = changed.allocatedBytesPeak;
+        peaks.reservedBytesPeak = changed.reservedBytesPeak;
+    }
+    return peaks;
+}
+
 std::vector<CardMargin> WhatIfDevice::fitsOn() const
 {
     return isAnswered() && !needsAtLeast() ? cardsWithRoom(roomBytes()) : std::vector<CardMargin>();
@@ -15,7 +28,7 @@ std::optional<std::string_view> WhatIfReport::evidence() const
     std::optional<WhatIfEvidence> weakest;
     bool byCalls = false;
     for (const WhatIfDevice& device : devices) {
-        byCalls = byCalls || (device.confirmed() != nullptr && device.confirmed()->byCalls);
+        byCalls = byCalls || (device.confirmedPeaks() && device.confirmation->byCalls);
         if (!device.refused)
             weakest = std::max(weakest.value_or(WhatIfEvidence::Replay), device.prediction.evidence);
     }

@@ -84,6 +84,26 @@ TEST(Needs, IsALowerBoundOfWhatDidNotEnd)
         HasSubstr("the run may need more"));
 }
 
+TEST(Needs, SaysHowMuchWasCachedBeforeRecording)
+{
+    const auto late = [](const char* events) {
+        return fmt::format("{}alloc 0x10000000 1073741824\n"
+                           "segment 0x10000000 32857129779 large\nblock 0x10000000 1073741824 req=1073741824 "
+                           "allocated\nblock 0x100000000 13000000000 req=13000000000 allocated\n",
+            events);
+    };
+    const auto needs = needsOf(Opened(late("")));
+    ASSERT_TRUE(needs);
+    EXPECT_EQ(needs->bytes, 32857129779);
+    EXPECT_EQ(needs->cachedBeforeBytes, 32857129779 - 13000000000);
+    EXPECT_THAT(textOf(needs->line), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
+    // What was given back before the peak is no part of that.
+    const std::string freed = lineOf(late("segment_free 0x900000000 40000000000\nsegment_alloc 0x10000000 32857129779\n"));
+    EXPECT_THAT(freed, Not(HasSubstr("cached before recording")));
+    // A tenth of it may be rounding.
+    EXPECT_THAT(lineOf(reserving(22 * kGiB)), Not(HasSubstr("cached before recording")));
+}
+
 TEST(Needs, OfASnapshotWithoutEventsIsWhatItHeld)
 {
     EXPECT_EQ(lineOf("segment 0x10000000 42949672960 large\nblock 0x10000000 512 req=512 allocated\n"),
