@@ -9,6 +9,7 @@
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
 #include "model/base/units.h"
+#include "model/base/wrap.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
 #include "model/whatif/ask/lacks.h"
@@ -397,9 +398,28 @@ std::pair<std::string, std::string> asApart(std::int64_t one, std::int64_t other
     return texts;
 }
 
-/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
-std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
+/// Why calls that request as much as was recorded reserve another amount, as far as events show it.
+std::string whyReservedDiffers(const ConfirmAsked::Device& device, const PeakFigures& unchanged)
 {
+    const model::DeviceTrace& trace = *device.trace;
+    std::int64_t before = trace.totals().reservedBytesStart;
+    for (model::EventIndex event = 0; event < std::min(device.firstStep, trace.eventCount()); ++event)
+        before = model::wrapAdd(before, trace.reservedDelta(event));
+    if (device.firstStep > 0 && before > unchanged.reservedBytesPeak)
+        return fmt::format(": the program had reserved {} before its first step", model::formatBytes(before));
+    const model::EventIndex last = trace.totals().reservedPeakEvent;
+    return device.recorded.reservedBytesPeak > unchanged.reservedBytesPeak && last >= 0
+        ? fmt::format(": the allocator put blocks elsewhere; at event {} the recorded steps needed one more "
+                      "segment",
+            model::formatCount(last))
+        : ": the allocator put blocks elsewhere in the recorded steps";
+}
+
+/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
+std::string noteOf(
+    const ConfirmAsked& asked, const ConfirmAsked::Device& device, const PeakFigures& unchanged)
+{
+    const PeakFigures& recorded = device.recorded;
     if (unchanged == recorded)
         return {};
     const bool byCalls = asked.command.empty();
@@ -425,7 +445,7 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
             ? (asked.steps > 0 ? ": perhaps since --steps ends it"
                                : ": another program, other data, or another PyTorch than the recorded one")
             : unchanged.requestedBytesPeak == recorded.requestedBytesPeak
-            ? ": what the program did before that step, such as an evaluation, has blocks lie elsewhere"
+            ? whyReservedDiffers(device, unchanged)
             : ": its calls do not tell all that the program does");
 }
 
@@ -589,7 +609,7 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
             .isRequestedConfirmed
             = !byCalls || isRequestedConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
             .runsOutOfMemory = changedRunsOut,
-            .note = noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
+            .note = noteOf(asked, asked.devices[i], (*unchanged)[i]) });
     if (*late)
         holdAgainst(**late, std::numeric_limits<double>::infinity(),
             "how long the program has tensors that it casts itself", confirmed);

@@ -18,7 +18,7 @@ import statistics
 import pytest
 
 import forks
-from running import PROGRAMS, jobs, strata_json, with_environment
+from running import LONG, PROGRAMS, jobs, strata_json, with_environment
 
 pytestmark = pytest.mark.torch("newest")
 
@@ -29,6 +29,9 @@ FIGURES = ("requested", "reserved")
 #: Times of a unit that are recorded, and what is asked for.
 BATCHES = (((1, 2), 4), ((2, 4), 1), ((1, 2), 3), ((1, 4), 2), ((1, 2, 3), 4), ((2, 3, 4), 1))
 INSIDE, MEDIAN, WORST, REFUSED = 0.95, 6, 15, 0.1
+
+#: Fewer rows than these have no percentiles: then all are held against the widest.
+ENOUGH = 10
 
 Case = collections.namedtuple("Case", "name words option unit recorded asked")
 Row = collections.namedtuple("Row", "case truth spans unchanged point reason")
@@ -48,6 +51,10 @@ def cases(families, seeds):
             unit = sizes.pop(option)
             words = [family, mode, "--optimizer", optimizer, *(word for name, value in sizes.items() for word in (f"--{name}", str(value)))]
             yield Case(f"{' '.join(words)} {option} {unit}", words, option, unit, recorded, asked)
+
+
+#: A forward whose last output is kept: as much memory is there before as the next one takes.
+TWIN = Case("a kept output", ["mlp", "kept", "--items", "4", "--width", "512", "--depth", "16", "--warm", "1", "--steps", "1"], "length", 128, (1, 2), 4)
 
 
 def words_of(case, times):
@@ -116,18 +123,18 @@ def report(rows, failures, which):
               f"{len(points)} points, off by {statistics.median(points or [0]):.2f} % in the median, {max(points or [0]):.1f} % at most; "
               f"no change is off by {statistics.median(nulls):.1f} %", flush=True)
         failures.expect(which, f"{figure}: inside in {INSIDE:.0%}", sum(inside) >= INSIDE * len(inside))
-        failures.expect(which, f"{figure}: median width at most {MEDIAN} %", statistics.median(widths) <= MEDIAN)
+        failures.expect(which, f"{figure}: median width at most {MEDIAN} %", statistics.median(widths) <= MEDIAN or len(rows) < ENOUGH)
         failures.expect(which, f"{figure}: width at most {WORST} %", max(widths) <= WORST)
 
 
 def test_pairs_and_triples(request, strata, simgpu, python, tmp_path, failures):
     option = request.config.getoption
-    seeds = range(option("first_seed") or 0, (option("first_seed") or 0) + (option("seeds") or 2))
+    seeds = range(option("first_seed") or 0, (option("first_seed") or 0) + (option("seeds") or (4 if LONG else 1)))
     folder = option("keep") or str(tmp_path)
     os.makedirs(folder, exist_ok=True)
     late = Late(strata, simgpu, python, folder)
     for which, families in (("tuned", TUNED), *((("held back", HELD_BACK),) if option("held_back") else ())):
-        asked = [case for case in cases(families, seeds) if (option("only") or "") in case.name]
+        asked = [case for case in (*([TWIN] if which == "tuned" else ()), *cases(families, seeds)) if (option("only") or "") in case.name]
         late.record(asked)
         with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             report(list(pool.map(late.row, asked)), failures, which)
