@@ -424,7 +424,7 @@ std::string noteOf(
         return {};
     const bool byCalls = asked.command.empty();
     const bool ranOut = std::ranges::any_of(asked.devices,
-        [](const ConfirmAsked::Device& device) { return !device.trace->outOfMemories().empty(); });
+        [](const ConfirmAsked::Device& one) { return !one.trace->outOfMemories().empty(); });
     if (ranOut && !byCalls)
         return fmt::format(
             "the recording ends where memory ran out: with room for all, the program unchanged "

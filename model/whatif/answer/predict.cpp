@@ -200,10 +200,12 @@ void addOff(const LateStart& before, ReplayedRun& came)
     add(came.most.reservedBytesPeak, most);
 }
 
-/// The same of recordings that begin late, with each start that may be.
-Result<ReplayedRun> replayLate(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
-    const Rewrites& rewrites, const Progress& progress, const std::vector<LateStart>& starts)
+/// The same, of recordings that begin late with each start that may be. `starts`: none, they do not.
+Result<ReplayedRun> replayWith(const std::vector<LateStart>& starts, const RecordedRun& run,
+    const Scenario& scenario, const BatchSizes& sizes, const Rewrites& rewrites, const Progress& progress)
 {
+    if (starts.empty())
+        return replayBetween(run, scenario, sizes, rewrites, progress);
     std::optional<ReplayedRun> all;
     for (const LateStart& start : starts) {
         auto came = replayBetween(run, scenario, sizes, rewrites, progress, &start);
@@ -244,8 +246,9 @@ std::int64_t paddingOf(const std::vector<RecordedRun>& runs, std::int64_t asked)
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
 /// did as it does there; where it can tell.
-Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, Measure measure,
-    std::int64_t asked, Prediction& prediction, const Progress& progress)
+Result<void> widenByNext(std::vector<RecordedRun> runs, const std::vector<LateStart>& starts,
+    const Scenario& scenario, Measure measure, std::int64_t asked, Prediction& prediction,
+    const Progress& progress)
 {
     std::swap(runs[0], runs[1]);
     const auto sizes = sizesOf(runs, measure, asked);
@@ -254,7 +257,7 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto rewrites = rewritesOf(runs.front(), scenario);
     if (!rewrites)
         return {};
-    const auto came = replayBetween(runs.front(), scenario, *sizes, *rewrites, progress);
+    const auto came = replayWith(starts, runs.front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lowerFigures(prediction.least, came->least);
@@ -293,9 +296,7 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
         starts = *std::move(found);
     }
     const bool isLate = !starts.empty();
-    const auto came = isLate
-        ? replayLate(sorted->front(), scenario, *sizes, *rewrites, progress, starts)
-        : replayBetween(sorted->front(), scenario, *sizes, *rewrites, progress);
+    const auto came = replayWith(starts, sorted->front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     takeReplay(prediction, *came);
@@ -307,7 +308,8 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs && !scenario.firstLook)
-        if (const auto widened = widenByNext(*sorted, scenario, measure, asked, prediction, progress);
+        if (const auto widened
+            = widenByNext(*sorted, starts, scenario, measure, asked, prediction, progress);
             !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;

@@ -77,7 +77,7 @@ std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString&
     const QString note = text::utf8(device.note.value_or(std::string()));
     const auto peaks = device.confirmed ? device.confirmed->withReserved() : std::nullopt;
     if (device.confirmed && !peaks && device.confirmed->requestedBytesPeak)
-        problem = tr("it requests up to %1, but its reserved peak is not known: %2")
+        problem = ConfirmJob::tr("it requests up to %1, but its reserved peak is not known: %2")
                       .arg(text::bytes(*device.confirmed->requestedBytesPeak), note);
     else if (!peaks && !note.isEmpty())
         problem = note;
