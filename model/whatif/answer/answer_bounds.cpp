@@ -12,9 +12,20 @@ namespace {
 
 /// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
 constexpr double kBeyondOff = 0.06;
-/// Of the reserved peak of recordings that begin late, beside what replays of themselves are off. Measured in
+
+/// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off. Where
+/// these come to what was recorded, little more; else so much that all is not wider than a share. Measured in
 /// the families of tests/truth/tests/test_whatif_late.py and rounded up.
-constexpr double kLateReservedOff = 0.015, kLateDifferingReservedOff = 0.03;
+void widenLate(std::int64_t& least, std::int64_t& most)
+{
+    constexpr double kExactOff = 0.015, kMostOff = 0.045, kWidth = 0.14;
+    const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
+    const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
+    const double share = least == most ? kExactOff : std::clamp((kWidth - width) / 2, kExactOff, kMostOff);
+    const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * share));
+    least = std::max<std::int64_t>(least - more, 0);
+    most += more;
+}
 
 /// Fewer items need no more than was recorded, and more items no less, but for other algorithms. `least` and
 /// `most` as they were replayed, which may lie further out.
@@ -53,10 +64,13 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
-    const double reservedOff = isLate ? (sizes.differs ? kLateDifferingReservedOff : kLateReservedOff)
-        : sizes.differs               ? kReservedOff
-                                      : 0;
-    widen(prediction, reservedOff, sizes.differs && isBeyond ? kBeyondOff : kOff);
+    std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
+    widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
+    if (isLate) {
+        widenLate(least, most);
+        prediction.least.reservedBytesPeak = least;
+        prediction.most.reservedBytesPeak = most;
+    }
     if (isLate && sizes.flag.empty()) {
         const Sentence why = say("the recordings begin late: what was requested and cached before is "
                                  "estimated from their differences");

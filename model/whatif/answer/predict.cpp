@@ -191,6 +191,7 @@ void addOff(const LateStart& before, ReplayedRun& came)
     std::vector<std::int64_t> offs = before.offBytes;
     for (const double share : before.offShare)
         offs.push_back(std::llround(static_cast<double>(likely) * share));
+    offs.push_back(0);
     const auto [least, most] = std::ranges::minmax(offs);
     const auto add = [](std::int64_t& bytes, std::int64_t more) {
         bytes = std::max<std::int64_t>(bytes + more, 0);

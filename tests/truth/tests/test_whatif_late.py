@@ -28,6 +28,7 @@ MODES = ("kept", "steps", "middle", "evaluated", "history", "emptied")
 FIGURES = ("requested", "reserved")
 #: Times of a unit that are recorded, and what is asked for.
 BATCHES = (((1, 2), 4), ((2, 4), 1), ((1, 2), 3), ((1, 4), 2), ((1, 2, 3), 4), ((2, 3, 4), 1))
+CAPACITY = 400_000_000_000  # enough for each
 INSIDE, MEDIAN, WORST, REFUSED = 0.95, 6, 15, 0.1
 
 #: Fewer rows than these have no percentiles: then all are held against the widest.
@@ -45,7 +46,7 @@ def cases(families, seeds):
             mode = MODES[(seed + 2 * place) % len(MODES)]
             option = "length" if family not in ("conv", "pyramid") and rng.random() < 0.4 else "items"
             recorded, asked = rng.choice(BATCHES)
-            sizes = {"items": rng.randint(2, 24), "length": 16 * rng.randint(2, 16), "width": 64 * rng.randint(2, 16), "depth": rng.randint(2, 12),
+            sizes = {"items": rng.randint(4, 24), "length": 16 * rng.randint(4, 16), "width": 64 * rng.randint(6, 20), "depth": rng.randint(3, 12),
                      "warm": rng.randint(1, 4), "steps": rng.randint(1, 3)}
             optimizer = rng.choice(["sgd", "momentum", "adam", "adamw_fused"])
             unit = sizes.pop(option)
@@ -76,7 +77,7 @@ class Late:
         parts = [missing[first::jobs()] for first in range(jobs())]
 
         def start(part):
-            run, ended = forks.forked([self.simgpu, "capacity=85000000000", "--"], self.python, part, self.folder, forks.TRAINING,
+            run, ended = forks.forked([self.simgpu, f"capacity={CAPACITY}", "--"], self.python, part, self.folder, forks.TRAINING,
                                       env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""))
             if any(each["status"] != 0 for each in ended):
                 print(ended, run.stderr[-3000:], flush=True)
