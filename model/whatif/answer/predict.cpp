@@ -183,8 +183,8 @@ Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenar
     return came;
 }
 
-/// By how much the replays of the recordings themselves are off, in bytes and as a share, is how far this one
-/// may be off; what the nearest has is likeliest.
+/// The replays of the recordings themselves are off by some bytes, or by a share: this one may be too. What
+/// the nearest recording has is likeliest.
 void addOff(const LateStart& before, ReplayedRun& came)
 {
     const std::int64_t likely = came.likely.reservedBytesPeak;

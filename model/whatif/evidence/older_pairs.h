@@ -18,8 +18,8 @@ struct OlderPairs {
     std::int64_t alone = 0; ///< bytes of either that go in proportion, or besides
 };
 
-/// By where both free them, then by equal sizes; what is left, where it is as many, in the order of sizes: the
-/// sum of lines through pairs is the line through the sums, whichever is paired with which. O(n log n).
+/// By where both free them, then by equal sizes. The rest, where both have as many, by the order of sizes: any
+/// pairs give the same sum of lines. O(n log n).
 [[nodiscard]] OlderPairs pairOlder(
     const DeviceTrace& first, const DeviceTrace& second, const AlignedRuns& aligned);
 

@@ -27,8 +27,8 @@ struct StartBefore {
 ///
 /// Calls of the allocator (empty_cache(), settings, pools) stay before the events that they were before.
 struct ProgramRun {
-    /// A block that the program asked for. Blocks older than the trace are no part of this, unless withStart()
-    /// made them one: they stand as they were recorded.
+    /// A block that the program asked for. Blocks from before recording are no part of this, unless
+    /// withStart() made them one: they stand as they were recorded.
     struct Block {
         std::int64_t bytes = 0; ///< requested; 0: it is not asked for
         EventIndex like = -1; ///< the recorded alloc whose stream, pool, stack and phase it has
