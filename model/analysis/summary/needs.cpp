@@ -73,10 +73,19 @@ void sayWhereItFits(Needs& needs)
         needs.line.push_back(say("Not on %1.", tooSmall(small)));
 }
 
-/// What was cached when recording began and is still reserved at the peak.
+/// Tails and rounding of blocks are a few percent.
+bool isMuch(std::int64_t cached, std::int64_t bytes)
+{
+    constexpr std::int64_t kPart = 10;
+    return cached > 0 && cached >= bytes / kPart && cached <= bytes;
+}
+
+/// What was cached when recording began and is still reserved at the peak; 0: little, or nothing.
 std::int64_t cachedBefore(const DeviceRecording& device, const Totals& totals)
 {
     std::int64_t reserved = totals.reservedBytesStart, least = reserved;
+    if (!isMuch(wrapSub(reserved, totals.requestedBytesStart), totals.reservedBytesPeak))
+        return 0;
     const bool frees = totals.actions.contains("segment_free") || totals.actions.contains("segment_unmap");
     const auto end
         = frees ? static_cast<std::size_t>(std::max<EventIndex>(totals.reservedPeakEvent, 0)) : 0;
@@ -93,14 +102,8 @@ std::int64_t cachedBefore(const DeviceRecording& device, const Totals& totals)
         default:
             break;
         }
-    return std::max<std::int64_t>(wrapSub(least, totals.requestedBytesStart), 0);
-}
-
-/// Tails and rounding of blocks are a few percent.
-bool isMuch(std::int64_t cached, std::int64_t bytes)
-{
-    constexpr std::int64_t kPart = 10;
-    return cached >= bytes / kPart && cached <= bytes;
+    const std::int64_t cached = wrapSub(least, totals.requestedBytesStart);
+    return isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
 } // namespace
@@ -122,7 +125,7 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
         || summary.breaches > 0 || totals.requestedPeakEvent < 0;
     if (device != nullptr && totals.reservedKnown && !isPart && !recording.truncation)
-        if (const std::int64_t cached = cachedBefore(*device, totals); isMuch(cached, needs.bytes)) {
+        if (const std::int64_t cached = cachedBefore(*device, totals); cached > 0) {
             needs.cachedBeforeBytes = cached;
             needs.line.push_back(say("%1 reserved, of which %2 cached before recording.",
                 asBytes(totals.reservedBytesPeak), asBytes(cached)));
