@@ -124,7 +124,8 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
     needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
         || summary.breaches > 0 || totals.requestedPeakEvent < 0;
-    if (device != nullptr && totals.reservedKnown && !isPart && !recording.truncation)
+    const bool isWhole = device != nullptr && !isPart && !recording.truncation;
+    if (isWhole && totals.reservedKnown && totals.events > 0)
         if (const std::int64_t cached = cachedBefore(*device, totals); cached > 0) {
             needs.cachedBeforeBytes = cached;
             needs.line.push_back(say("%1 reserved, of which %2 cached before recording.",
