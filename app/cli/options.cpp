@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options.h"
 
+#include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/training/roles/category.h"
 #include "model/base/units.h"
 #include "model/tables/position.h"
@@ -95,8 +96,10 @@ std::int64_t LimitOption::rows(bool json, const Output& out) const
 
 void InstantOption::declare(CLI::App& app)
 {
-    app.add_option(
-           "POSITION", m_position, "The instant, see below (default: the last out-of-memory, else the peak)")
+    app.add_option("POSITION", m_position,
+           m_peak == Peak::Reserved
+               ? "The instant, see below (default: the last out-of-memory, else the peak of reserved memory)"
+               : "The instant, see below (default: the last out-of-memory, else the peak)")
         ->type_name("");
 }
 
@@ -105,7 +108,9 @@ model::Result<model::EventIndex> InstantOption::of(const model::DeviceTrace& tra
     if (!m_position.empty())
         return model::parsePosition(m_position, trace);
     const auto& failed = trace.outOfMemories();
-    return failed.empty() ? trace.totals().requestedPeakEvent : static_cast<model::EventIndex>(failed.back());
+    if (!failed.empty())
+        return static_cast<model::EventIndex>(failed.back());
+    return m_peak == Peak::Reserved ? model::reservedPeakInstant(trace) : trace.totals().requestedPeakEvent;
 }
 
 void CapacityOption::declare(CLI::App& app)

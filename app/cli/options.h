@@ -54,10 +54,16 @@ struct LimitOption {
 /// for, else the peak.
 class InstantOption {
 public:
+    enum class Peak : std::uint8_t { Requested, Reserved };
+    explicit InstantOption(Peak peak = Peak::Requested)
+        : m_peak(peak)
+    {
+    }
     void declare(CLI::App& app);
     [[nodiscard]] model::Result<model::EventIndex> of(const model::DeviceTrace& trace) const;
 
 private:
+    Peak m_peak;
     std::string m_position;
 };
 

@@ -11,6 +11,7 @@
 #include "model/base/words.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -106,6 +107,43 @@ Ability driverReadings(const Diagnosis& diagnosis)
         why };
 }
 
+constexpr const char* kGeneralConf = "PYTORCH_ALLOC_CONF";
+constexpr const char* kCudaConf = "PYTORCH_CUDA_ALLOC_CONF";
+
+constexpr const char* kAllocatorFacts
+    = "import torch\n"
+      "torch.cuda.init()\n"
+      "s = torch.cuda.memory._snapshot()['allocator_settings']\n"
+      "print('strata=' + str(s.get('PYTORCH_CUDA_ALLOC_CONF') or s.get('PYTORCH_ALLOC_CONF') or ''))\n";
+
+/// What PyTorch makes of the environment: asked of itself in a dry run, seconds. None where it does not run.
+std::optional<std::string> settingsMade(const Command& command)
+{
+    if (command.program.interpreter.empty())
+        return std::nullopt;
+    const hook::ToolRun run = hook::runTool({ (programFolder() / "strata").string(), "dryrun", "--",
+        command.program.interpreter.string(), "-c", kAllocatorFacts });
+    constexpr std::string_view kMark = "strata=";
+    const auto at = run.output.rfind(kMark);
+    if (!run.done || at == run.output.npos)
+        return std::nullopt;
+    const std::string rest = run.output.substr(at + kMark.size());
+    return rest.substr(0, rest.find('\n'));
+}
+
+std::optional<std::string> environmentOf(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+}
+
+void examineAllocator(const Command& command, Diagnosis& diagnosis)
+{
+    const auto general = environmentOf(kGeneralConf), cuda = environmentOf(kCudaConf);
+    if ((general || cuda) && command.torch)
+        diagnosis.allocator = allocatorEnvironment(general, cuda, settingsMade(command), diagnosis.torchVersion);
+}
+
 void examine(const Command& command, Diagnosis& diagnosis)
 {
     diagnosis.program = command.program.executable.string();
@@ -113,6 +151,7 @@ void examine(const Command& command, Diagnosis& diagnosis)
         diagnosis.torchVersion = versionOf(*command.torch);
         diagnosis.torchFolder = command.torch->folder.string();
     }
+    examineAllocator(command, diagnosis);
     const std::string noPythonStacks = whyNoPythonStacks(command, diagnosis);
     const auto dryRun = canDryRun(command);
     const auto hook = canRecord(command);
@@ -157,6 +196,35 @@ std::string_view answerWord(Answer answer)
         break;
     }
     return "no";
+}
+
+AllocatorEnvironment allocatorEnvironment(const std::optional<std::string>& generalConf,
+    const std::optional<std::string>& cudaConf, const std::optional<std::string>& made, const std::string& torch)
+{
+    AllocatorEnvironment out;
+    if (generalConf)
+        out.asked.push_back(std::string(kGeneralConf) + "=" + *generalConf);
+    if (cudaConf)
+        out.asked.push_back(std::string(kCudaConf) + "=" + *cudaConf);
+    const std::string version = "torch " + torch;
+    if (!made) {
+        out.warning = version + " does not say which settings it uses";
+        return out;
+    }
+    out.tookEffect = *made;
+    const bool usesGeneral = generalConf == made, usesCuda = cudaConf == made;
+    const std::string instead = std::string(": use ") + kCudaConf + ", which works in every version";
+    if (generalConf && cudaConf)
+        out.warning = std::string(kGeneralConf) + " and " + kCudaConf + " are both set: "
+            + (usesGeneral && usesCuda ? std::string("keep one of them")
+                    : usesGeneral      ? version + " uses " + kGeneralConf
+                    : usesCuda         ? version + " uses " + kCudaConf
+                                       : version + " uses neither");
+    else if (generalConf && !usesGeneral)
+        out.warning = version + " ignores " + kGeneralConf + instead;
+    else if (cudaConf && !usesCuda)
+        out.warning = version + " does not use " + kCudaConf + " as it is set";
+    return out;
 }
 
 bool Diagnosis::isOfUse() const

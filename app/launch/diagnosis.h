@@ -5,6 +5,7 @@
 #include "model/base/answer_fields.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ struct Ability {
 };
 [[nodiscard]] std::string_view answerWord(Ability::Answer answer); ///< "yes", "simulated", "no"
 
+/// What the environment asks of PyTorch's allocator, and what PyTorch makes of it.
+struct AllocatorEnvironment {
+    std::vector<std::string> asked; ///< "PYTORCH_ALLOC_CONF=expandable_segments:True", of each variable
+    std::string tookEffect; ///< settings as a snapshot of this PyTorch has them; empty: none, or not known
+    std::string warning; ///< one is ignored, or both are set; empty: all is well
+};
+
 /// What this machine, and the PyTorch of one command, allow.
 struct Diagnosis {
     std::vector<std::string> command;
@@ -35,11 +43,16 @@ struct Diagnosis {
     std::string torchVersion, torchFolder; ///< empty without one that can be followed
     std::string hook; ///< path; empty without one
     Gpus gpus;
+    std::optional<AllocatorEnvironment> allocator; ///< none: no variable is set
     std::vector<Ability> abilities;
 
     /// The command can be recorded, on a simulated device at least, or dry-run.
     [[nodiscard]] bool isOfUse() const;
 };
+
+/// Which of both variables took effect, by what a snapshot of that PyTorch says; `made` none: not known.
+[[nodiscard]] AllocatorEnvironment allocatorEnvironment(const std::optional<std::string>& generalConf,
+    const std::optional<std::string>& cudaConf, const std::optional<std::string>& made, const std::string& torch);
 
 /// Tries everything but the command itself: runs its Python without importing torch, makes stand-ins,
 /// compiles the hook where there is none (ten seconds, once). Without words the Python in PATH is the
@@ -63,6 +76,18 @@ template <> struct Fields<launch::Ability> {
     };
 };
 
+template <> struct Fields<launch::AllocatorEnvironment> {
+    static constexpr std::tuple all{
+        field("asked", Unit::None, "variables that are set, such as `PYTORCH_ALLOC_CONF=...`",
+            &launch::AllocatorEnvironment::asked),
+        field("took_effect", Unit::None,
+            "settings that PyTorch uses, from the `allocator_settings` of its snapshot; null: none, or unknown",
+            unlessEmpty(&launch::AllocatorEnvironment::tookEffect)),
+        field("warning", Unit::None, "a variable is ignored, or both are set; null: neither",
+            unlessEmpty(&launch::AllocatorEnvironment::warning)),
+    };
+};
+
 template <> struct Fields<launch::Diagnosis> {
     static constexpr std::tuple all{
         field("schema", Unit::None, "1", [](const launch::Diagnosis&) { return 1; }),
@@ -82,6 +107,9 @@ template <> struct Fields<launch::Diagnosis> {
             unlessEmpty(&launch::Diagnosis::hook)),
         field("gpus", Unit::None, "names of the GPUs of this machine",
             within(&launch::Diagnosis::gpus, &launch::Gpus::names)),
+        field("allocator", Unit::None,
+            "allocator settings of the environment; null: neither variable is set",
+            &launch::Diagnosis::allocator),
         field("abilities", Unit::None, "each use of Strata, and whether it works here",
             &launch::Diagnosis::abilities),
         field(

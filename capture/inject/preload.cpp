@@ -80,6 +80,12 @@ extern "C" __attribute__((constructor)) void strataPreloaded(int, char** argumen
     strata::inject::startAgainWithDevice(arguments);
 }
 
+// Python's side knows of a range before the program asks for a device: the recorder is to wait by then.
+extern "C" __attribute__((visibility("default"))) void strata_inject_ready()
+{
+    strata::inject::recordWhenReady();
+}
+
 // LibTorch registers its kernels while it is loaded.
 extern "C" __attribute__((visibility("default"))) void** __cudaRegisterFatBinary(void* wrapper)
 {

@@ -17,7 +17,7 @@ SAVED, UNPACKED, RELEASED, ENTERS, LEAVES = 3, 4, 5, 6, 7
 BACKWARD, BACKWARD_ENDS, AUTOCAST, AUTOCAST_ENDS, KNOWN = 4, 5, 6, 7, 8
 TYPES = {"torch.bfloat16": b"c10::BFloat16", "torch.float16": b"c10::Half"}
 
-COMPILED = "torch.compile makes other operators of the program"
+COMPILED = "the program uses torch.compile, which would trace the hooks of the deep step"
 GRAPHS = "the program runs CUDA graphs, whose operators nobody sees"
 DISABLED = "the program lets nobody see what autograd saves"
 WITHIN = "the optimizer steps within backward"
@@ -49,10 +49,11 @@ def tensors_in(value, tensor_type, depth=4):
             yield from tensors_in(each, tensor_type, depth - 1)
 
 
-def compiled_frames():
-    """How many functions torch.compile has looked at."""
-    tools = sys.modules.get("torch._dynamo.utils")
-    return tools.counters["frames"]["total"] if tools is not None else 0
+def compiles():
+    """Whether the program has called torch.compile. Dynamo traces hooks of modules, and fails in ours; frames of fullgraph=True it does not
+    count."""
+    tools, frames = sys.modules.get("torch._dynamo.utils"), sys.modules.get("torch._dynamo.eval_frame")
+    return bool(tools is not None and tools.counters["frames"]["total"] or getattr(frames, "cached_backends", None))
 
 
 def instead(place, name, function):
@@ -104,13 +105,14 @@ class DeepStep:
             self.why = WITHIN
         elif not autograd._saved_tensors_hooks_is_enabled():
             self.why = DISABLED
-        elif compiled_frames():
+        elif compiles():
             self.why = COMPILED
         if self.why is not None:
             self.library.strata_capture_deep_end(self.why.encode())
             return
         self.tensor_type, self.plain = torch.Tensor, (torch.Tensor, torch.nn.Parameter)
         self.instead(autograd, "_saved_tensors_hooks_disable", DISABLED)
+        self.instead(torch, "compile", COMPILED)
         for name in ("replay", "capture_begin"):
             self.instead(torch.cuda.graphs.CUDAGraph, name, GRAPHS)
         module = sys.modules["torch.nn.modules.module"]
@@ -171,7 +173,7 @@ class DeepStep:
         self.undo = []
         if not self.leave():  # ours go with the program's, and do nothing until then
             why = why or UNFINISHED
-        why = why or self.why or (COMPILED if compiled_frames() else None)
+        why = why or self.why or (COMPILED if compiles() else None)
         self.library.strata_capture_deep_end(why.encode() if why else None)
 
     def pack(self, tensor):

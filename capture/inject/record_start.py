@@ -60,6 +60,40 @@ def mark_traces(module):
     profiler.start_trace = call
 
 
+def keep_early_ranges(module):
+    """A range that the program opens before its first allocation on a GPU: LibTorch tells the recorder of ranges
+    from then on, and of the end of those alone that began since. Until then this tells of both."""
+    ranges, off, waiting, recording, begins, ends = module.record_function, 0, 1, 2, 0, 1
+    ready = getattr(ctypes.CDLL(None), "strata_inject_ready", None)
+    enter, leave = ranges.__enter__, ranges.__exit__
+    agent.strata_capture_annotate.argtypes = (ctypes.c_int, ctypes.c_char_p)
+
+    def tell(kind, of):
+        agent.strata_capture_annotate(kind, str(of.name).encode("utf-8", "surrogatepass"))
+
+    @functools.wraps(enter)
+    def early_enter(self):
+        if agent.strata_capture_poll() == off and ready is not None:
+            ready()
+        state = agent.strata_capture_poll()
+        early = state == waiting
+        if state == recording:
+            ranges.__enter__ = enter
+        entered = enter(self)
+        if early:
+            self._strata_is_early = True
+            tell(begins, self)
+        return entered
+
+    @functools.wraps(leave)
+    def early_leave(self, *arguments):
+        if self.__dict__.pop("_strata_is_early", False):
+            tell(ends, self)
+        return leave(self, *arguments)
+
+    ranges.__enter__, ranges.__exit__ = early_enter, early_leave
+
+
 listener = None
 
 
@@ -92,6 +126,8 @@ def listen():
     patches = made.patches
     if hasattr(ctypes.CDLL(None), "strata_simgpu_forget"):
         patches["torch.profiler.profiler"] = [made.guarded(mark_traces)]
+    if not INJECTED:
+        patches.setdefault("torch.autograd.profiler", []).append(made.guarded(keep_early_ranges))
     beside("patch_imports").install(patches)
     return made
 

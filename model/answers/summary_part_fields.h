@@ -135,9 +135,11 @@ template <> struct Fields<DevicePart<OutOfMemory>> {
 template <> struct Fields<DevicePart<StepUse>> {
     static constexpr std::tuple all{
         kDeviceOfPart,
-        field("step", Unit::Step, "number of the step, from 0",
-            ofPart(within(&StepUse::step, &TrainingStep::number))),
-        field("kind", Unit::None, "`setup`, `train`, `eval`, `forward`, `save`, `incomplete`",
+        field("step", Unit::Step,
+            "number of the step: the program's own where it names its steps, else from 0; null: the program "
+            "names other steps, not this one",
+            [](const DevicePart<StepUse>& row) { return row.part->step.shownNumber(); }),
+        field("kind", Unit::None, "`setup`, `train`, `eval`, `forward`, `save`, `loop`, `incomplete`",
             [](const DevicePart<StepUse>& row) { return stepKindWord(row.part->step.kind); }),
         field("warmup", Unit::None, "the step still allocates memory that stays",
             ofPart(within(&StepUse::step, &TrainingStep::warmup))),

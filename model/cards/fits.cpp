@@ -5,13 +5,27 @@
 
 namespace strata::model {
 
-std::int64_t outsideBytesOfProcess()
+namespace {
+
+std::int64_t outside(std::int64_t Assumption::*bytes)
 {
-    std::int64_t bytes = 0;
+    std::int64_t sum = 0;
     for (const Assumption& one : assumptions())
         if (one.each == "process")
-            bytes += one.highBytes;
-    return bytes;
+            sum += one.*bytes;
+    return sum;
+}
+
+} // namespace
+
+std::int64_t outsideBytesOfProcess()
+{
+    return outside(&Assumption::highBytes);
+}
+
+std::int64_t leastOutsideBytesOfProcess()
+{
+    return outside(&Assumption::lowBytes);
 }
 
 std::string_view fitWord(Fit fit)
@@ -31,25 +45,36 @@ std::string_view fitWord(Fit fit)
     return "";
 }
 
-std::vector<CardFit> cardFits(std::int64_t neededBytes, bool atLeast)
+bool isComparable(const Card& card, const Card* ranOn)
 {
-    const std::int64_t outside = outsideBytesOfProcess();
+    return ranOn == nullptr
+        || (card.computeMajor == ranOn->computeMajor && card.computeMinor == ranOn->computeMinor);
+}
+
+Fit fitOf(std::int64_t capacityBytes, std::int64_t neededBytes, bool atLeast)
+{
+    const std::int64_t margin = wrapSub(capacityBytes, neededBytes);
+    return margin < leastOutsideBytesOfProcess() ? Fit::No
+        : atLeast                                ? Fit::Unknown
+        : margin < outsideBytesOfProcess()       ? Fit::Tight
+                                                 : Fit::Yes;
+}
+
+std::vector<CardFit> cardFits(std::int64_t neededBytes, bool atLeast, const Card* ranOn)
+{
     std::vector<CardFit> fits;
-    for (const Card& card : cards()) {
-        const std::int64_t margin = wrapSub(card.capacityBytes, neededBytes);
-        fits.push_back({ &card, margin,
-            margin < 0             ? Fit::No
-                : atLeast          ? Fit::Unknown
-                : margin < outside ? Fit::Tight
-                                   : Fit::Yes });
-    }
+    for (const Card& card : cards())
+        fits.push_back({ &card, wrapSub(card.capacityBytes, neededBytes),
+            isComparable(card, ranOn) ? fitOf(card.capacityBytes, neededBytes, atLeast)
+                                      : Fit::NotComparable });
     return fits;
 }
 
-std::vector<CardMargin> cardsWithRoom(std::int64_t neededBytes, bool atLeast, std::int64_t moreThanBytes)
+std::vector<CardMargin> cardsWithRoom(
+    std::int64_t neededBytes, bool atLeast, std::int64_t moreThanBytes, const Card* ranOn)
 {
     std::vector<CardMargin> cards;
-    for (const CardFit& one : cardFits(neededBytes, atLeast))
+    for (const CardFit& one : cardFits(neededBytes, atLeast, ranOn))
         if (one.fit != Fit::No && one.card->capacityBytes > moreThanBytes)
             cards.push_back({ one.card->name, one.marginBytes, std::string(fitWord(one.fit)) });
     return cards;

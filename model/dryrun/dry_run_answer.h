@@ -74,9 +74,18 @@ struct AddressOrderRun {
     int exitStatus = 0;
 };
 
+/// A run on a card with another compute capability.
+struct OtherCardRun {
+    std::string device;
+    std::int64_t reservedPeak = 0; ///< where it does not fit: a lower bound of what it needs
+    bool fits = true;
+    int exitStatus = 0;
+};
+
 /// One run of the command.
 struct DryRunFigures {
     std::optional<std::vector<DryRunRank>> ranks; ///< none in what another command answers
+    std::string fits; ///< a word of fitWord(); empty: it failed, or an older document
     std::vector<CardMargin> fitsOn;
     int steps = 0;
     int exitStatus = 0;
@@ -110,10 +119,12 @@ struct DryRunAnswer : DryRunHead, DryRunFigures {
     bool endedBySteps = false;
     bool skipInit = true;
     std::optional<bool> weightsSkipped; ///< none: an older document, which says `skipInit` alone
+    std::optional<std::string> whyNoDeepStep;
     std::vector<Assumption> outside;
     bool unservedCalls = false;
     LeftOutWhereNone<ChangedDryRun> changed;
     LeftOutWhereNone<std::vector<AddressOrderRun>> spread;
+    LeftOutWhereNone<std::vector<OtherCardRun>> eachCard;
 };
 
 template <> struct Fields<DryRunDevice> {
@@ -208,11 +219,29 @@ template <> struct Fields<AddressOrderRun> {
     };
 };
 
+template <> struct Fields<OtherCardRun> {
+    static constexpr std::tuple all{
+        field("device", Unit::None, "the largest card of its compute capability", &OtherCardRun::device),
+        field("reserved_bytes_peak", Unit::Bytes,
+            "highest peak of reserved bytes of a device; where a request was refused, a lower bound of the "
+            "bytes needed",
+            &OtherCardRun::reservedPeak),
+        field("fits", Unit::None, "true: no request was refused", &OtherCardRun::fits),
+        field("exit_status", Unit::None, "exit status of the command", &OtherCardRun::exitStatus),
+    };
+};
+
 struct FigureFields {
     static constexpr auto ranks
         = field("ranks", Unit::None, "peaks of each process that used a device", &DryRunFigures::ranks);
     static constexpr auto fitsOn = field("fits_on", Unit::None,
-        "cards that the program fits on; empty where it failed or did not fit", &DryRunFigures::fitsOn);
+        "cards that the program fits on, and those that are not comparable; empty where it failed or did not "
+        "fit",
+        &DryRunFigures::fitsOn);
+    static constexpr auto fits = field("fits", Unit::None,
+        "on `device`, where the CUDA context takes its part unless `--capacity` is given: `yes`, `tight` or "
+        "`no`; empty: the program failed",
+        &DryRunFigures::fits);
     static constexpr auto steps
         = field("steps", Unit::Count, "steps begun, of the optimizer that made most", &DryRunFigures::steps);
     static constexpr auto exitStatus = field("exit_status", Unit::None,
@@ -231,6 +260,7 @@ template <> struct Fields<ChangedDryRun> {
         field("changes", Unit::None, "changes as `--change` names them", &ChangedDryRun::changes),
         FigureFields::ranks,
         FigureFields::tracked,
+        FigureFields::fits,
         FigureFields::fitsOn,
         FigureFields::steps,
         FigureFields::exitStatus,
@@ -250,6 +280,7 @@ template <> struct Fields<DryRunAnswer> {
         HeadFields::capacity,
         field("torch", Unit::None, "version of PyTorch; empty: unknown", &DryRunAnswer::torch),
         FigureFields::ranks,
+        FigureFields::fits,
         FigureFields::fitsOn,
         field("try_on", Unit::None,
             "after an out-of-memory: larger cards with room for `needed_at_least_bytes`",
@@ -281,6 +312,9 @@ template <> struct Fields<DryRunAnswer> {
         field("skip_init", Unit::None, "false with `--no-skip-init`", &DryRunAnswer::skipInit),
         field("weights_skipped", Unit::None, "true: weights on the CPU were not initialised",
             &DryRunAnswer::weightsSkipped),
+        field("deep_step_unusable", Unit::None,
+            "why the recording has no deep step that can be used; null: it has, or none was asked for",
+            &DryRunAnswer::whyNoDeepStep),
         field("outside", Unit::None, "memory that PyTorch does not count, as ranges", &DryRunAnswer::outside),
         field("unserved_calls", Unit::None,
             "true: the program made CUDA calls that the simulated device does not serve",
@@ -290,6 +324,9 @@ template <> struct Fields<DryRunAnswer> {
         field("changed", Unit::None, "with `--change`: the run with the changes", &DryRunAnswer::changed),
         field("spread", Unit::None, "with `--spread`: runs with other orders of addresses",
             &DryRunAnswer::spread),
+        field("each_card", Unit::None,
+            "with `--on-each-card`: a run for each other compute capability, which `fits_on` uses",
+            &DryRunAnswer::eachCard),
     };
 };
 

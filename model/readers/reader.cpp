@@ -39,6 +39,7 @@ struct Sniffed {
     bool isTimeline; ///< JSON of export_memory_timeline()
     std::optional<Sentence> foreign; ///< what JSON of others seems to be
     std::unique_ptr<ByteSource> source; ///< from its first byte on
+    bool isUtf16 = false; ///< the source makes UTF-8 of it
 };
 
 Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
@@ -57,6 +58,16 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
     const Result<FileForm> form = sniff(head);
     if (!form)
         return Failure(form.error());
+    if (*form == FileForm::Utf16Little || *form == FileForm::Utf16Big) {
+        Result<Sniffed> inner = sniffSource(utf16Source(
+            prefixedSource(std::move(head), std::move(source)), *form == FileForm::Utf16Big));
+        if (!inner && inner.error().kind != Error::Kind::Format)
+            return Failure(inner.error());
+        if (!inner || (inner->form != FileForm::Json && inner->form != FileForm::Html))
+            return fail(Error::Kind::Format, say("this is a text in UTF-16, and no JSON"), whatOpens());
+        inner->isUtf16 = true;
+        return inner;
+    }
     const bool isTrace = *form == FileForm::Json && looksLikeChromeTrace(head);
     const bool isTimeline = *form == FileForm::Json && looksLikeMemoryTimeline(head);
     auto foreign = *form == FileForm::Json && !isTrace && !isTimeline ? foreignJson(head) : std::nullopt;
@@ -111,6 +122,9 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
             return Failure(sniffed.error());
         how += ", in a memory_viz page";
     }
+
+    if (sniffed->isUtf16)
+        how += ", UTF-16";
 
     Heap heap(recording);
     ByteStream stream(std::move(sniffed->source), progress, [&heap] { return heap.eventCount(); });
@@ -252,6 +266,8 @@ Result<std::unique_ptr<Recording>> RecordingFile::all(const Progress& progress)
     if (read)
         return recording;
     Error error = read.error();
+    if (error.kind == Error::Kind::Format)
+        error = foreignReport(m_path).value_or(std::move(error));
     error.where = m_path;
     return Failure(std::move(error));
 }

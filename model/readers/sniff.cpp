@@ -35,7 +35,9 @@ constexpr std::array kOthers{
     Magic{ "\x7f"
            "ELF"sv,
         English("this is a program, not a memory snapshot") },
-    Magic{ "SQLite format 3"sv, English("this is a database, not a memory snapshot") },
+    Magic{ "SQLite format 3"sv,
+        English("this is a database (SQLite), as Nsight Systems exports them, not a memory snapshot") },
+    Magic{ "NVR\0"sv, English("this is a report of Nsight Compute, not a memory snapshot") },
     Magic{ "BZh"sv, English("this is packed with bzip2, which Strata does not unpack") },
     Magic{ "\xfd"
            "7zXZ"sv,
@@ -45,6 +47,16 @@ constexpr std::array kOthers{
 
 // What torch.save wrote before 1.6: a pickled magic number of ten bytes.
 constexpr std::string_view kOldCheckpoint = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
+
+/// The first file of a tar archive; empty: `head` is of another file.
+std::string_view firstInTar(std::string_view head)
+{
+    constexpr std::size_t kMagicAt = 257, kLongestName = 100;
+    if (head.size() < kMagicAt + 5 || head.substr(kMagicAt, 5) != "ustar")
+        return {};
+    const std::string_view name = head.substr(0, kLongestName);
+    return name.substr(0, std::min(name.find('\0'), name.size()));
+}
 
 bool looksLikeText(std::string_view head)
 {
@@ -79,6 +91,20 @@ bool looksLikeOldPickle(std::string_view head)
 
 } // namespace
 
+std::optional<Error> foreignReport(const std::filesystem::path& path)
+{
+    const std::string ending = path.extension().string();
+    const bool systems = ending == ".nsys-rep" || ending == ".qdrep" || ending == ".qdstrm";
+    if (!systems && ending != ".ncu-rep")
+        return std::nullopt;
+    return Error{ Error::Kind::Format,
+        systems ? say("this is a report of Nsight Systems, which Strata cannot read")
+                : say("this is a report of Nsight Compute, which Strata cannot read"),
+        say("record the program with strata record --kernels, or export a trace with torch.profiler and "
+            "open that"),
+        {} };
+}
+
 Result<FileForm> sniff(std::span<const std::byte> bytes)
 {
     const std::string_view head{ reinterpret_cast<const char*>(bytes.data()), bytes.size() };
@@ -89,6 +115,16 @@ Result<FileForm> sniff(std::span<const std::byte> bytes)
         return FileForm::Gzip;
     if (head.starts_with("STRC"))
         return FileForm::Session;
+    if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv))
+        return fail(Error::Kind::Format, say("this is a text in UTF-32"),
+            say("save it again as UTF-8 and open that file"));
+    if (head.starts_with("\xff\xfe") || head.starts_with("{\0"sv) || head.starts_with("[\0"sv))
+        return FileForm::Utf16Little;
+    if (head.starts_with("\xfe\xff") || head.starts_with("\0{"sv) || head.starts_with("\0["sv))
+        return FileForm::Utf16Big;
+    if (const std::string_view first = firstInTar(head); !first.empty())
+        return fail(Error::Kind::Format, say("this is a tar archive that begins with %1", first),
+            say("unpack it with tar -xf, and open the recording in it"));
     if (head.starts_with(kOldCheckpoint))
         return noSnapshot(say("this is a model checkpoint of an old torch.save, not a memory snapshot"));
     for (const Magic& other : kOthers) {

@@ -73,4 +73,23 @@ void RecordedCalls::playNext(CachingAllocator& allocator, bool emptyCaches)
     }
 }
 
+std::set<PoolOwner> releasedPools(const DeviceTrace& trace, EventIndex event)
+{
+    using Kind = AllocatorCall::Kind;
+    std::map<PoolOwner, int> users;
+    std::set<PoolOwner> released;
+    for (const AllocatorCall& call : AllocatorCalls::of(trace.recording(), trace.device())) {
+        if (call.event > event)
+            break;
+        const PoolOwner pool{ call.poolOwner, call.poolId };
+        if (call.kind == Kind::PoolBegin || call.kind == Kind::PoolCreate) {
+            ++users[pool];
+            released.erase(pool);
+        } else if (call.kind == Kind::PoolRelease && --users[pool] <= 0) {
+            released.insert(pool);
+        }
+    }
+    return released;
+}
+
 } // namespace strata::model

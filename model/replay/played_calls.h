@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 
 namespace strata::model {
 
@@ -37,5 +38,9 @@ private:
     int m_open = 0; // what counts as capture: by the version, pools that are begun, or captures
     std::map<PoolOwner, int> m_users; // of private pools
 };
+
+/// Private pools that nobody uses any more after an event, by the calls of a recording: empty_cache() gives
+/// their free segments back. Empty where the recording does not show such calls. O(calls).
+[[nodiscard]] std::set<PoolOwner> releasedPools(const DeviceTrace& trace, EventIndex event);
 
 } // namespace strata::model

@@ -3,6 +3,7 @@
 
 #include "model/base/utf8.h"
 #include "model/session/output_file.h"
+#include "model/trace/producer.h"
 #include "model/wire/info.h"
 
 #include <bit>
@@ -195,6 +196,7 @@ public:
             return false;
         writeSettings();
         writeAnnotations();
+        writeOthers();
         m_out.endDict();
         m_out.stop();
         return true;
@@ -273,6 +275,11 @@ private:
         if (pool.kind != SegmentKind::Unknown) {
             m_out.text("segment_type");
             m_out.text(kindName(pool.kind));
+        }
+        if (const auto type = m_recording.facts.find(snapshot_facts::kDeviceType);
+            type != m_recording.facts.end()) {
+            m_out.text("device_type");
+            m_out.text(type->second);
         }
         m_out.text("segment_pool_id");
         m_out.pair(pool.owner, pool.id);
@@ -397,6 +404,21 @@ private:
             m_out.endDict();
         }
         m_out.endList();
+    }
+
+    /// Members of the snapshot that it was, which Strata has no use for.
+    void writeOthers()
+    {
+        const std::string_view prefix = snapshot_facts::kMember;
+        const auto& facts = m_recording.facts;
+        for (auto fact = facts.lower_bound(snapshot_facts::kMember);
+             fact != facts.end() && fact->first.starts_with(prefix); ++fact) {
+            const nlohmann::json value = nlohmann::json::parse(fact->second, nullptr, false);
+            if (value.is_discarded())
+                continue;
+            m_out.text(std::string_view(fact->first).substr(prefix.size()));
+            m_out.json(value);
+        }
     }
 
     const Recording& m_recording;

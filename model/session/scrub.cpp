@@ -3,6 +3,7 @@
 
 #include "model/session/simulation.h"
 #include "model/trace/frames.h"
+#include "model/trace/producer.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
@@ -155,6 +156,11 @@ Setting Scrubber::setting(const Setting& setting)
 
 bool Scrubber::keepsFact(std::string_view key)
 {
+    // They may hold anything: source code, for example.
+    if (m_scrub.metadata && key.starts_with(snapshot_facts::kMember)) {
+        ++m_counts.metadata;
+        return false;
+    }
     const bool command = m_scrub.commands && key == wire::info::kCommand;
     const bool name
         = m_scrub.names && (key == wire::info::kHost || key == wire::info::kUser || key == wire::info::kPid);

@@ -188,6 +188,12 @@ template <> struct Fields<BlockRow> {
                 const BlockCategory* const is = row.category();
                 return is ? std::optional(ruleWord(is->rule)) : std::nullopt;
             })),
+        column(field("certainty", Unit::None,
+            "of the category: `recorded`, `shown_by_stack`, `likely` or `unknown`",
+            [](const BlockRow& row) {
+                const BlockCategory* const is = row.category();
+                return is ? std::optional(certaintyWord(is->certainty())) : std::nullopt;
+            })),
         column(BlockOrder::Module,
             field("module", Unit::None, "path of the module that the block belongs to; null: none is known",
                 &BlockRow::module),

@@ -134,8 +134,14 @@ Failure noStep(const TrainingSteps& found, const StretchName& wanted)
     if (found.steps.empty())
         return fail(Error::Kind::NotFound, say("nothing tells of steps"),
             say("name them in the program, for example with torch.profiler.record_function(\"step 3\")"));
+    std::int64_t first = found.steps.front().number, last = first;
+    for (const TrainingStep& step : found.steps) {
+        if (const auto number = step.shownNumber())
+            first = first < 0 ? *number : std::min(first, *number);
+        last = std::max(last, step.number);
+    }
     return fail(Error::Kind::NotFound, say("there is no step %1", wanted.step),
-        say("there are steps %1 to %2", found.steps.front().number, found.steps.back().number));
+        say("there are steps %1 to %2", first, last));
 }
 
 /// The first range of a name within a step: of the thread that named the step, if it has one.

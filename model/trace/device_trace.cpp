@@ -25,9 +25,36 @@ void addEndState(const DeviceRecording& device, Totals& totals)
     }
 }
 
+namespace {
+
+/// The trace leaves memory that the file does not have, though it has those of other devices: snapshots of
+/// several ranks were merged, and only the traces of all are there.
+bool lacksItsSegments(const Recording& recording, const DeviceRecording& device)
+{
+    if (!device.finalSegments.empty() || device.events.size() == 0
+        || std::ranges::all_of(
+            recording.devices, [](const DeviceRecording& each) { return each.finalSegments.empty(); }))
+        return false;
+    std::int64_t net = 0, live = 0; // of segments, and of blocks
+    for (std::size_t e = 0; e < device.events.action.size(); ++e) {
+        const Action action = device.events.action[e];
+        if (action == Action::SegmentAlloc || action == Action::SegmentMap)
+            net = wrapAdd(net, device.events.bytes[e]);
+        else if (action == Action::SegmentFree || action == Action::SegmentUnmap)
+            net = wrapSub(net, device.events.bytes[e]);
+        else if (action == Action::Alloc)
+            live = wrapAdd(live, device.events.bytes[e]);
+        else if (action == Action::FreeCompleted)
+            live = wrapSub(live, device.events.bytes[e]);
+    }
+    return net > 0 || live > 0;
+}
+
+} // namespace
+
 bool isEndKnown(const Recording& recording, const DeviceRecording& device)
 {
-    if (device.profiled)
+    if (device.profiled || lacksItsSegments(recording, device))
         return false;
     // Where the file ends inside the trace, the final segments are of another moment.
     return !recording.truncation || (device.events.size() == 0 && device.base.segments.empty());

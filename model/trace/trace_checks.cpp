@@ -3,6 +3,7 @@
 
 #include "model/trace/earlier_curves.h"
 #include "model/trace/pairing/live_extents.h"
+#include "model/trace/producer.h"
 #include "model/wire/info.h"
 #include "model/wire/link/link_chunks.h"
 
@@ -115,6 +116,20 @@ Sentence cutSentence(const NotesInput& input, const CutOff& cut)
             asEvents(cut.before), asCount(cut.after));
     return say("%1 before and %2 after were left out when this was shared.", asEvents(cut.before),
         asCount(cut.after));
+}
+
+/// Of a file that someone made of the snapshots of several ranks: traces of all, segments of one.
+Sentence mergedSentence(const Recording& recording)
+{
+    std::int64_t traces = 0;
+    std::int64_t withSegments = 0;
+    for (const DeviceRecording& device : recording.devices) {
+        traces += device.events.size() > 0 ? 1 : 0;
+        withSegments += device.finalSegments.empty() ? 0 : 1;
+    }
+    return say("The file has traces of %1 and segments of %2 of them, as if snapshots of several ranks were merged. "
+               "Figures of this device come from its trace alone: memory from before the trace is unknown.",
+        sayCounted("%1 device", "%1 devices", traces), asCount(withSegments));
 }
 
 /// Of what export_memory_timeline() wrote.
@@ -360,6 +375,11 @@ void addNotes(const NotesInput& input, FindingList& findings)
         findings.add(Finding{ truncation->interrupted ? Check::Interrupted : Check::Truncated, last, 0, 1,
             truncationCause(*truncation, input.endKnown, !input.device.base.segments.empty()) });
 
+    const auto hasSegments = [](const DeviceRecording& each) { return !each.finalSegments.empty(); };
+    if (!input.endKnown && !input.recording.truncation && !input.device.profiled && !hasSegments(input.device)
+        && std::ranges::any_of(input.recording.devices, hasSegments))
+        findings.add(Finding{ Check::Cut, -1, 0, 1, mergedSentence(input.recording) });
+
     if (const auto& profiled = input.device.profiled)
         findings.add(Finding{ Check::FromProfiler, -1, 0, 1, profilerSentence(*profiled) });
 
@@ -410,9 +430,16 @@ void addNotes(const NotesInput& input, FindingList& findings)
             say("The snapshot has no events: recording was off. Call "
                 "torch.cuda.memory._record_memory_history() before the code to be seen.") });
 
+    const std::map<std::string, std::int64_t> lost = lostKeys(input.recording);
+    const std::string_view state = kUnknownState;
     for (const auto& [key, count] : input.recording.unknownKeys)
-        findings.add(Finding{
-            Check::UnknownContent, -1, 0, count, say("Strata does not know the key %1; it is kept.", key) });
+        findings.add(Finding{ Check::UnknownContent, -1, 0, count,
+            key.starts_with(state)
+                ? say("Strata does not know the block state %1. Such blocks count as in use unless the name "
+                      "says inactive or free.",
+                      key.substr(state.size()))
+                : lost.contains(key) ? say("Strata does not know the key %1 and does not keep it.", key)
+                                     : say("Strata does not know the key %1; it is kept.", key) });
     for (const auto& [name, count] : input.totals.actions)
         if (!actionFromName(name))
             findings.add(Finding{ Check::UnknownContent, -1, 0, count,

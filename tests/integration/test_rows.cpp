@@ -161,7 +161,7 @@ TEST(Rows, HaveTheKeysOfTheirContractInOrder)
     EXPECT_EQ(orderedKeys(secondLine(strata({ "blocks", kNewestPlain, "--json" }).out)),
         (std::vector<std::string>{ "block", "address", "segment_address", "requested_bytes", "rounded_bytes",
             "stream", "pool", "alloc_event", "free_requested_event", "free_completed_event", "stack_id",
-            "line", "category", "category_source", "category_rule", "module" }));
+            "line", "category", "category_source", "category_rule", "certainty", "module" }));
     EXPECT_EQ(orderedKeys(secondLine(strata({ "events", kNewestPlain, "--json" }).out)),
         (std::vector<std::string>{ "event", "action", "address", "bytes", "stream", "time_ns", "stack_id",
             "line", "pool", "thread", "phase", "autograd", "module" }));

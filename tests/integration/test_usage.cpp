@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/cards/fits.h"
 #include "tests/integration/run_strata.h"
 #include "tests/support/environment.h"
 
@@ -12,6 +13,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 namespace {
+
+const std::int64_t kContext = model::leastOutsideBytesOfProcess();
 
 const std::string kPlainFile = dataFile("versions/torch2.6_plain.pickle.gz");
 const std::string kOomFile = dataFile("versions/torch2.6_oom.pickle.gz");
@@ -121,14 +124,16 @@ TEST(Usage, MissingOutOfMemoryExitsWithOne)
     EXPECT_EQ(strata({ "at", kOomFile, "oom:2" }).code, 1);
 }
 
-TEST(Usage, MaxPeakComparesTheReservedPeak)
+TEST(Usage, MaxPeakComparesTheReservedPeakAndTheCudaContext)
 {
     const std::int64_t needed
         = strata({ "summary", "--json", kPlainFile }).json()["devices"][0]["reserved_bytes_peak"];
-    EXPECT_EQ(strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed) }).code, 0);
-    const Ran over = strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed - 1) });
+    EXPECT_EQ(strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed + kContext) }).code, 0);
+    const Ran over = strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed + kContext - 1) });
     EXPECT_EQ(over.code, 1);
     EXPECT_THAT(over.err, HasSubstr("needs"));
+    const Ran tight = strata({ "summary", kPlainFile, "--max-peak", std::to_string(needed + kContext) });
+    EXPECT_THAT(tight.err, HasSubstr("may exceed --max-peak"));
     EXPECT_EQ(strata({ "summary", kPlainFile, "--json", "--max-peak", "1KiB" }).code, 1);
     EXPECT_EQ(strata({ "summary", kPlainFile, "--max-peak", "70GiB" }).code, 0);
 }
@@ -142,7 +147,7 @@ TEST(Usage, MaxPeakCountsTheRequestThatFailed)
     const Ran ran = strata({ "summary", kOomFile, "--max-peak", std::to_string(reserved) });
     EXPECT_EQ(ran.code, 1) << "it died for want of memory";
     EXPECT_THAT(ran.err, HasSubstr("needs at least"));
-    EXPECT_EQ(strata({ "summary", kOomFile, "--max-peak", std::to_string(needed) }).code, 0);
+    EXPECT_EQ(strata({ "summary", kOomFile, "--max-peak", std::to_string(needed + kContext) }).code, 0);
 }
 
 TEST(Usage, SeveralFilesGiveTheWorstExitCode)

@@ -113,7 +113,9 @@ TEST(WhatIf, SaysWhereItFitsAndWhereMemoryRunsOut)
     const json& device = answer["devices"][0];
     ASSERT_FALSE(device["fits_on"].empty());
     for (const json& card : device["fits_on"])
-        EXPECT_EQ(card["fits"], card["margin_bytes"] < model::outsideBytesOfProcess() ? "tight" : "yes");
+        if (card["fits"] != "not_comparable") {
+            EXPECT_EQ(card["fits"], card["margin_bytes"] < model::outsideBytesOfProcess() ? "tight" : "yes");
+        }
     const std::int64_t reserved = device["predicted"]["reserved_bytes_peak"];
 
     const Ran small = strata({ "whatif", training(), "--capacity", std::to_string(reserved / 2), "--json" });
@@ -124,8 +126,9 @@ TEST(WhatIf, SaysWhereItFitsAndWhereMemoryRunsOut)
     EXPECT_THAT(strata({ "whatif", training(), "--capacity", std::to_string(reserved / 2) }).out,
         HasSubstr(" it runs out of memory, first at event "));
 
-    EXPECT_EQ(strata({ "whatif", training(), "--max-peak", std::to_string(reserved) }).code, 0);
-    const Ran over = strata({ "whatif", training(), "--max-peak", std::to_string(reserved - 1) });
+    const std::int64_t context = model::leastOutsideBytesOfProcess();
+    EXPECT_EQ(strata({ "whatif", training(), "--max-peak", std::to_string(reserved + context) }).code, 0);
+    const Ran over = strata({ "whatif", training(), "--max-peak", std::to_string(reserved + context - 1) });
     EXPECT_EQ(over.code, 1);
     EXPECT_THAT(over.out, HasSubstr("1 B more than --max-peak"));
 }

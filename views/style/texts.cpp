@@ -219,9 +219,9 @@ QString shellQuoted(const QString& text)
     return QString::fromStdString(model::shellQuoted(text.toStdString()));
 }
 
-QString settingsVariable(std::string_view settings)
+QString settingsVariable(std::string_view settings, std::string_view variable)
 {
-    return QStringLiteral("PYTORCH_CUDA_ALLOC_CONF=") + shellQuoted(utf8(settings));
+    return utf8(variable) + QLatin1Char('=') + shellQuoted(utf8(settings));
 }
 
 } // namespace strata::views::text

@@ -77,7 +77,9 @@ enum class Keep { Beginning, End };
 [[nodiscard]] QString homeShort(const QString& path);
 /// `text` as one argument of a POSIX shell.
 [[nodiscard]] QString shellQuoted(const QString& text);
-/// What is to be put in front of a command: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True".
-[[nodiscard]] QString settingsVariable(std::string_view settings);
+/// What is to be put in front of a command: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True". `variable`: of
+/// another accelerator than CUDA's.
+[[nodiscard]] QString settingsVariable(
+    std::string_view settings, std::string_view variable = "PYTORCH_CUDA_ALLOC_CONF");
 
 } // namespace strata::views::text

@@ -88,6 +88,9 @@ public:
         auto tried = model::trySettings(trace, *report);
         if (!tried)
             return model::Failure(tried.error());
+        auto sharing = model::trySharing(trace, *report);
+        if (!sharing)
+            return model::Failure(sharing.error());
         model::AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
         Fragmentation now = model::fragmentationOf(trace, map, report->settings);
         std::optional<std::vector<Fragmentation>> over;
@@ -99,7 +102,7 @@ public:
         Thrash thrash = model::thrashOf(trace, *report);
         const std::size_t listed = rows(now, out);
         const FragmentationAnswer answer{ &trace, std::move(*report), std::move(map), std::move(now),
-            std::move(over), std::move(*tried), std::move(thrash),
+            std::move(over), std::move(*tried), *sharing, std::move(thrash),
             model::GroupTable(trace, model::Grouping::Line), listed };
         if (m_read.json)
             out.write(jsonLine(answer, answer));
@@ -116,6 +119,47 @@ private:
         return static_cast<std::size_t>(std::min(most, std::ssize(found.pinned)));
     }
 
+    /// Reserved memory by stream and by pool, where there are several, and what sharing would save.
+    static void printPlaces(Output& out, const FragmentationAnswer& answer)
+    {
+        const auto print = [&](std::span<const model::ReservedSum> sums, const char* column, auto&& name) {
+            if (sums.size() < 2)
+                return;
+            out.line("");
+            Table table({ { "reserved" }, { "free" }, { "segments" }, { column, Table::Align::Left } });
+            std::int64_t others = 0;
+            for (std::size_t i = 0; i < sums.size(); ++i) {
+                if (i >= kPlacesShown) {
+                    others += sums[i].reservedBytes;
+                    continue;
+                }
+                table.add({ model::formatBytes(sums[i].reservedBytes), model::formatBytes(sums[i].freeBytes),
+                    model::formatCount(sums[i].segments), name(sums[i]) });
+            }
+            table.print(out);
+            if (others > 0)
+                out.line(fmt::format("  and {} more with {}",
+                    model::formatCount(static_cast<std::int64_t>(sums.size() - kPlacesShown)),
+                    model::formatBytes(others)));
+        };
+        const model::Recording& recording = answer.trace->recording();
+        print(answer.now.streams, "stream", [&](const model::ReservedSum& sum) {
+            if (sum.stream == model::kNoIndex)
+                return std::string("not known");
+            const std::int64_t stream = recording.streams[sum.stream];
+            return stream == 0 ? std::string("default")
+                               : model::formatAddress(static_cast<std::uint64_t>(stream));
+        });
+        print(answer.now.pools, "pool", [](const model::ReservedSum& sum) {
+            return sum.pool.isDefault() ? std::string("default")
+                                        : fmt::format("({},{})", sum.pool.owner, sum.pool.id);
+        });
+        for (const model::Sentence& sentence : model::saySharing(*answer.trace, answer.now, answer.sharing)) {
+            out.line("");
+            printParagraph(out, printable(sentence.text()));
+        }
+    }
+
     static void print(Output& out, const std::string& file, const FragmentationAnswer& answer)
     {
         const DeviceTrace& trace = *answer.trace;
@@ -124,17 +168,18 @@ private:
             deviceName(trace.device()), stateName(trace, found.event),
             model::formatBytes(found.reservedBytes), model::formatBytes(found.freeBytes),
             found.exact ? "" : " at most"));
-        const auto line = [&](std::int64_t bytes, const char* what) {
+        const auto line = [&](std::int64_t bytes, const std::string& what) {
             if (bytes > 0)
                 out.line(fmt::format("  {:>10}  {}", model::formatBytes(bytes), what));
         };
         line(found.freeBytes - found.cachedSegmentsBytes, "free in segments that live blocks keep");
-        line(
-            found.cachedSegmentsBytes, "in segments that are free as a whole: empty_cache() gives them back");
+        line(found.cachedSegmentsBytes,
+            model::cachedSentence(found.cachedSegmentsBytes, found.cachedPrivateBytes).text());
         line(found.pendingBytes, "freed, but another stream may still use it");
         line(found.roundingBytes, "rounding of requests");
         line(found.unsplitBytes, "tails of blocks, too small to be split off");
         line(found.largestFreeBytes, "the largest free block: no larger request is served from what is free");
+        printPlaces(out, answer);
         for (std::size_t i = 0; i < answer.listed; ++i) {
             const PinnedSegment& pinned = found.pinned[i];
             const model::MapSegment& segment = answer.map.segments[pinned.segment];
@@ -161,18 +206,19 @@ private:
         }
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
-        settingsTable(answer.tried).print(out);
+        settingsTable(answer.tried, trace.recording()).print(out);
         if (!answer.tried.front().reason.empty())
             printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
     }
 
     static constexpr std::int64_t kSegmentsShown = 5;
+    static constexpr std::size_t kPlacesShown = 8;
     static constexpr std::size_t kPinsShown = 5;
     static constexpr int kMostInstants = 100'000;
     int m_instants = 0;
     ReadOptions m_read;
     LimitOption m_limit;
-    InstantOption m_instant;
+    InstantOption m_instant{ InstantOption::Peak::Reserved };
 };
 
 } // namespace

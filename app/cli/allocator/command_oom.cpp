@@ -63,10 +63,18 @@ void printVerdict(Output& out, const std::string& file, const OomOfDevice& devic
     out.line("");
     if (verdict.advice.empty()) {
         printParagraph(out, model::remedySentence(verdict).text());
-        return;
+    } else {
+        out.line("With one of these the request is served when this recording is replayed");
+        settingsTable(verdict.advice, device.trace->recording()).print(out);
     }
-    out.line("With one of these the request is served when this recording is replayed");
-    settingsTable(verdict.advice).print(out);
+    out.line("");
+    out.line(out.strong("Do this"));
+    for (const model::NextStep& step : device.next) {
+        printParagraph(
+            out, fmt::format("  {}{}", printable(step.what.text()), step.verified ? "" : " (not verified)"));
+        if (!step.command.empty())
+            out.line("    " + printable(step.command));
+    }
 }
 
 class Oom final : public FileCommand {
@@ -124,7 +132,7 @@ public:
                         "--capacity %1: PyTorch and what was free came to %2 when the request was refused",
                         model::asBytes(*m_capacity.bytes), model::asBytes(held)),
                     model::say("give the capacity of the device that this was recorded on"));
-            answer.devices.emplace_back(*trace, std::move(*verdict));
+            answer.devices.emplace_back(*trace, std::move(*verdict), file);
         }
         if (answer.devices.empty())
             return noneRefused(*traces);

@@ -3,6 +3,7 @@
 
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/trace/producer.h"
 
 #include <algorithm>
 
@@ -19,9 +20,10 @@ Table pinsTable(std::span<const model::Pin> pins, const model::GroupTable& byLin
     return table;
 }
 
-Table settingsTable(std::span<const model::SettingTried> tried)
+Table settingsTable(std::span<const model::SettingTried> tried, const model::Recording& recording)
 {
-    Table table({ { "PYTORCH_CUDA_ALLOC_CONF", Table::Align::Left }, { "reserved peak" }, { "saved" },
+    const std::string_view variable = model::settingsVariable(model::acceleratorOf(recording));
+    Table table({ { variable.empty() ? "settings" : std::string(variable), Table::Align::Left }, { "reserved peak" }, { "saved" },
         { "segments made" }, { "released" }, { "", Table::Align::Left } });
     for (const model::SettingTried& setting : tried)
         table.add({ setting.settings.empty() ? "(the defaults)" : printable(setting.settings),

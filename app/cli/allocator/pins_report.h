@@ -15,6 +15,8 @@ namespace strata::cli {
     std::span<const model::Pin> pins, const model::GroupTable& byLine, std::size_t rows);
 
 /// A table of settings that were tried, with the string to copy.
-[[nodiscard]] Table settingsTable(std::span<const model::SettingTried> tried);
+/// The first column is headed by the environment variable of the recorded device.
+[[nodiscard]] Table settingsTable(
+    std::span<const model::SettingTried> tried, const model::Recording& recording);
 
 } // namespace strata::cli

@@ -38,6 +38,12 @@ void print(const launch::Diagnosis& found, Output& out)
         out.line(fmt::format("hook     {}", found.hook));
     out.line(fmt::format("GPU      {}",
         found.gpus.names.empty() ? "none" : fmt::format("{}", fmt::join(found.gpus.names, ", "))));
+    if (const auto& allocator = found.allocator) {
+        out.line(fmt::format("settings {}", fmt::join(allocator->asked, ", ")));
+        out.line(fmt::format("         in effect: {}", orElse(allocator->tookEffect, "PyTorch's defaults")));
+        if (!allocator->warning.empty())
+            out.line("         " + out.bad(allocator->warning));
+    }
     out.line("");
     for (std::size_t i = 0; i < found.abilities.size(); ++i) {
         const Ability& ability = found.abilities[i];

@@ -32,7 +32,7 @@ public:
         app.description("Runs a command on a simulated device: does it fit, what fills the memory");
         app.add_option("--device", m_options.device, "Card of the catalogue, e.g. RTX-4090-24GB, H100-80GB")
             ->capture_default_str();
-        app.add_option("--capacity", m_capacity, "Memory of the device instead of the card's, e.g. 16GiB");
+        app.add_option("--capacity", m_capacity, "Memory for PyTorch instead of the card's, e.g. 16GiB; the CUDA context is not counted then");
         app.add_option("--devices", m_options.devices, "Number of devices")
             ->check(CLI::Range(1, 64))
             ->capture_default_str();
@@ -54,6 +54,8 @@ public:
             ->capture_default_str();
         app.add_flag(
             "--spread", m_options.spread, "Run other orders of addresses too: how far does reserved move");
+        app.add_flag("--on-each-card", m_options.onEachCard,
+            "Run once more for each other GPU generation of the catalogue: fits_on is complete then");
         app.add_option("--change", m_options.changes,
                "Run once more with a change: " + knownChanges()
                    + ". fsdp shards over --world-size. Python alone; may be repeated")
@@ -150,10 +152,10 @@ private:
                 return model::Failure(variable.error());
         }
         if (!m_options.fit.empty()
-            && (m_options.spread || m_options.time || !m_options.changes.empty()
+            && (m_options.spread || m_options.onEachCard || m_options.time || !m_options.changes.empty()
                 || !m_options.output.empty()))
             return model::fail(Error::Kind::Usage,
-                model::say("--fit goes with neither --spread nor --change nor --time nor -o"),
+                model::say("--fit goes with neither --spread nor --on-each-card nor --change nor --time nor -o"),
                 model::say("give them in a run of the value found"));
         return {};
     }

@@ -3,6 +3,7 @@
 
 #include "app/cli/answer_json.h"
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/each_card.h"
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/keep_recording.h"
 #include "app/cli/dryrun/report.h"
@@ -69,7 +70,7 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         sayAloud(stepsNote(options, report.run));
     if (!options.output.empty())
         keepRecordings(report.run, options.output);
-    report.groups = peakGroups(report.run);
+    report.groups = peakGroups(report.run, report.whyNoDeepStep);
     const ScratchFolder changedScratch;
     if (!options.changes.empty() && !report.run.interrupted()) {
         DryRunOptions changed = options;
@@ -81,6 +82,12 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         if (report.changed->unapplied.empty()) // which the program's side has said
             sayAloud(changesNote(options, *report.changed));
     }
+    if (options.onEachCard && report.run.fits() && report.run.exitStatus == 0) {
+        auto each = runOnEachCard(base, report.run);
+        if (!each)
+            return model::Failure(each.error());
+        report.eachCard = std::move(*each);
+    }
     if (options.spread && !report.run.interrupted()) {
         auto spread = runSpread(base);
         if (!spread)
@@ -89,7 +96,7 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
     }
     out.write(options.json ? jsonLine(dryRunAnswer(report)) : dryRunText(report));
     const DryRun& judged = report.changed ? *report.changed : report.run;
-    return judged.exitStatus == 0 && judged.fits() ? kFits : kDoesNotFit;
+    return judged.exitStatus == 0 && judged.fit() != model::Fit::No ? kFits : kDoesNotFit;
 }
 
 } // namespace

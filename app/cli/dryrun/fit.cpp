@@ -65,10 +65,12 @@ model::Result<FitTrial> runTrial(
         std::fprintf(stderr, "strata: %s\n", note.c_str());
         result.stepsNote = note;
     }
-    const FitTrial trial{ values, run->fits() && run->exitStatus == 0, run->requestedPeak(),
-        run->reservedPeak(), run->firstRefused() };
+    const model::Fit fit = run->fit();
+    const FitTrial trial{ values, fit == model::Fit::Yes && run->exitStatus == 0,
+        run->requestedPeak(), run->reservedPeak(), run->firstRefused(),
+        run->fits() && fit != model::Fit::Yes };
     std::fprintf(stderr, "strata: %s: %s reserved, %s\n", label.c_str(),
-        model::formatBytes(trial.reservedPeak).c_str(), run->fits() ? "fits" : "does not fit");
+        model::formatBytes(trial.reservedPeak).c_str(), trial.fits ? "fits" : trial.isTight ? "leaves too little for the CUDA context" : "does not fit");
     return trial;
 }
 

@@ -31,7 +31,8 @@ std::string row(const FitTrial& trial)
         out += fmt::format("{:>12}", value);
     out += fmt::format("{:>14}  ", model::formatBytes(trial.reservedPeak));
     return out
-        + (trial.fits ? std::string("fits")
+        + (trial.fits             ? std::string("fits")
+                : trial.isTight ? std::string("leaves too little for the CUDA context")
                       : fmt::format("does not fit: {} refused", model::formatBytes(trial.firstRefused)))
         + "\n";
 }

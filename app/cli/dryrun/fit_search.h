@@ -16,10 +16,11 @@ namespace strata::cli {
 /// One run.
 struct FitTrial {
     std::vector<std::int64_t> values; ///< of the variables, in their order
-    bool fits = false;
+    bool fits = false; ///< for certain: with all that the CUDA context may take
     std::int64_t requestedPeak = 0;
     std::int64_t reservedPeak = 0;
-    std::int64_t firstRefused = 0; ///< 0 when it fits
+    std::int64_t firstRefused = 0; ///< 0: none was
+    bool isTight = false; ///< none was, but the CUDA context may need the rest
 };
 
 /// What a search came to.

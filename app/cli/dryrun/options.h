@@ -21,6 +21,7 @@ struct DryRunOptions {
     int steps = 0; ///< 0: until the program ends
     bool skipInit = true;
     std::string addresses = "top-down"; ///< order of device addresses
+    bool onEachCard = false; ///< run on cards of each other compute capability too
     bool spread = false; ///< run other orders too, to see how far reserved moves
     std::vector<std::string> changes; ///< "amp=bf16", all applied together in a second run
     std::vector<std::string> fit; ///< "BATCH=1..512": find the largest that fits

@@ -2,12 +2,15 @@
 #include "app/cli/dryrun/report.h"
 
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/each_card.h"
 #include "app/cli/dryrun/step_time.h"
 #include "model/analysis/summary/groups.h"
+#include "model/base/shell.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
 #include "model/session/opener.h"
 #include "model/tables/position.h"
+#include "model/trace/program/deep_step.h"
 
 #include <algorithm>
 #include <csignal>
@@ -71,6 +74,22 @@ std::string deviceText(const ProcessPeaks& process, int index, std::int64_t capa
     return out;
 }
 
+std::string fitVerdict(model::Fit fit)
+{
+    return fit == model::Fit::Yes ? "Fits" : fit == model::Fit::Tight ? "Tight" : "Does not fit";
+}
+
+/// What the rest of the card is for, where it decides.
+std::string contextText(model::Fit fit)
+{
+    return fit == model::Fit::Tight
+        ? fmt::format(" and the CUDA context {} to {}", formatBytes(model::leastOutsideBytesOfProcess()),
+              formatBytes(model::outsideBytesOfProcess()))
+        : fit == model::Fit::No
+        ? fmt::format(" and the CUDA context at least {}", formatBytes(model::leastOutsideBytesOfProcess()))
+        : std::string();
+}
+
 std::string headline(const DryRunReport& report)
 {
     const DryRun& run = report.run;
@@ -82,8 +101,8 @@ std::string headline(const DryRunReport& report)
         out = fmt::format("Failed after it had needed {} of {}", formatBytes(run.reservedPeak()),
             formatBytes(run.capacityBytes));
     else
-        out = fmt::format(
-            "Fits: needs {} of {}", formatBytes(run.reservedPeak()), formatBytes(run.capacityBytes));
+        out = fmt::format("{}: needs {} of {}{}", fitVerdict(run.fit()), formatBytes(run.reservedPeak()),
+            formatBytes(run.capacityBytes), contextText(run.fit()));
     return fmt::format("{} on a simulated {}\n", out, run.device);
 }
 
@@ -101,14 +120,31 @@ std::string failureText(const DryRun& run, std::string_view who = "The command")
     return out;
 }
 
-std::string fitsOnText(const DryRun& run)
+std::string commandText(const DryRunOptions& options)
 {
-    std::string out = "\nFits on\n";
-    for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
-        if (one.fit != model::Fit::No)
-            out += fmt::format("  {:<18}{:>10} left{}\n", one.card->name, formatBytes(one.marginBytes),
-                one.fit == model::Fit::Tight ? ", which CUDA itself may need" : "");
+    std::string text;
+    for (const std::string& word : options.command)
+        text += (text.empty() ? "" : " ") + model::shellQuoted(word);
+    return text;
+}
+
+std::string fitsOnText(const DryRun& run, const DryRunOptions& options,
+    const std::vector<model::OtherCardRun>& ofOthers)
+{
+    std::string fitting, others;
+    for (const model::CardFit& one : fitsOf(run, ofOthers)) {
+        if (one.fit == model::Fit::Yes || one.fit == model::Fit::Tight)
+            fitting += fmt::format("  {:<18}{:>10} left{}\n", one.card->name, formatBytes(one.marginBytes),
+                one.fit == model::Fit::Tight ? ", which the CUDA context may need" : "");
+        else if (one.fit == model::Fit::NotComparable)
+            others += (others.empty() ? "" : ", ") + one.card->name;
     }
+    std::string out = fitting.empty() ? std::string() : "\nFits on\n" + fitting;
+    if (!others.empty())
+        out += fmt::format("\nNot comparable: other GPU generations run other kernels. Dry-run on each "
+                           "(all: --on-each-card):\n"
+                           "  strata dryrun --device CARD -- {}\n  CARD: {}\n",
+            commandText(options), others);
     return out;
 }
 
@@ -277,7 +313,7 @@ std::vector<model::CardMargin> cardsToTry(const DryRun& run)
                       : model::cardsWithRoom(run.neededAtLeast(), true, run.capacityBytes);
 }
 
-std::vector<model::DeviceGroups> peakGroups(const DryRun& run)
+std::vector<model::DeviceGroups> peakGroups(const DryRun& run, std::string& whyNoDeepStep)
 {
     std::vector<model::DeviceGroups> out;
     if (run.recording.empty())
@@ -285,6 +321,11 @@ std::vector<model::DeviceGroups> peakGroups(const DryRun& run)
     const auto session = model::Opener::openAll(run.recording);
     if (!session)
         return out;
+    const model::Recording& recording = (*session)->recording();
+    if (const auto* const deep = recording.parts.find<model::DeepSteps>())
+        for (const model::DeepStep& step : deep->steps)
+            if (step.unusable.valid())
+                whyNoDeepStep = recording.strings[step.unusable];
     for (const model::DeviceTrace& trace : (*session)->devices()) {
         const auto peak = model::parsePosition("peak", trace);
         if (!peak)
@@ -321,12 +362,14 @@ std::string dryRunText(const DryRunReport& report)
     if (!report.spread.empty())
         out += spreadText(report);
     if (run.fits() && run.exitStatus == 0)
-        out += fitsOnText(run);
+        out += fitsOnText(run, report.options, report.eachCard);
     else if (!run.fits())
         out += tryOnText(run);
     if (report.options.time)
         out += stepTimeText(stepTimeOf(run), run.device);
     out += outsideText(run);
+    if (!report.whyNoDeepStep.empty())
+        out += fmt::format("\nNo deep step: {}.\n", report.whyNoDeepStep);
     out += fmt::format("\n{} with torch {}.{} Simulated: values are zeros and {}.{}\n", stepsOf(run),
         run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
         note.empty() ? "" : fmt::format(" {}.", note),

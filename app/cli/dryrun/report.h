@@ -15,13 +15,16 @@ struct DryRunReport {
     DryRunOptions options;
     DryRun run;
     std::vector<model::DeviceGroups> groups; ///< of the process that reserved most, by device
+    std::string whyNoDeepStep; ///< of its recording; empty: the deep step is there, or none was asked for
     std::optional<DryRun> changed; ///< the second run, with options.changes
     std::vector<model::AddressOrderRun> spread;
+    std::vector<model::OtherCardRun> eachCard;
 };
 
 /// The groups at the peak of each GPU that the process with the highest reserved peak used; empty without a
 /// snapshot.
-[[nodiscard]] std::vector<model::DeviceGroups> peakGroups(const DryRun& run);
+/// `whyNoDeepStep` is filled as of DryRunReport.
+[[nodiscard]] std::vector<model::DeviceGroups> peakGroups(const DryRun& run, std::string& whyNoDeepStep);
 
 /// After an out-of-memory: the cards that have more than the one that was simulated, and room for what was
 /// refused. Empty without one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/each_card.h"
 #include "app/cli/dryrun/report.h"
 #include "app/cli/dryrun/step_time.h"
 
@@ -85,11 +86,17 @@ std::optional<std::string> noteOf(const std::string& text)
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void fillFigures(const DryRun& run, const DryRunOptions& options, model::DryRunFigures& out)
+void fillFigures(const DryRun& run, const DryRunOptions& options,
+    const std::vector<model::OtherCardRun>& others, model::DryRunFigures& out)
 {
     out.ranks = ranksOf(run);
     if (run.fits() && run.exitStatus == 0 && !run.processes.empty()) // who failed may need more
-        out.fitsOn = model::cardsWithRoom(run.reservedPeak());
+        for (const model::CardFit& one : fitsOf(run, others))
+            if (one.fit != model::Fit::No)
+                out.fitsOn.push_back(
+                    { one.card->name, one.marginBytes, std::string(model::fitWord(one.fit)) });
+    if (!run.processes.empty() && (!run.fits() || run.exitStatus == 0))
+        out.fits = model::fitWord(run.fit());
     out.steps = run.steps();
     out.exitStatus = run.exitStatus;
     out.tracked = trackedOf(run);
@@ -110,7 +117,7 @@ model::DryRunAnswer dryRunAnswer(const DryRunReport& report)
     out.device = run.device;
     out.capacityBytes = run.capacityBytes;
     out.torch = run.torchVersion;
-    fillFigures(run, options, out);
+    fillFigures(run, options, report.eachCard, out);
     out.tryOn = cardsToTry(run);
     if (!run.fits())
         out.neededAtLeast = run.neededAtLeast();
@@ -128,19 +135,22 @@ model::DryRunAnswer dryRunAnswer(const DryRunReport& report)
     out.stepsUnseen = run.hasUnseenSteps();
     out.endedBySteps = run.endedBySteps();
     out.stepsNote = noteOf(stepsNote(options, run));
+    out.whyNoDeepStep = noteOf(report.whyNoDeepStep);
     out.skipInit = options.skipInit;
     out.weightsSkipped = run.skippedWeights();
     out.outside = model::assumptions();
     out.unservedCalls = run.hasUnservedCalls();
     if (report.changed) {
         model::ChangedDryRun& changed = out.changed.value.emplace();
-        fillFigures(*report.changed, options, changed);
+        fillFigures(*report.changed, options, {}, changed);
         changed.changes = options.changes;
         changed.note = noteOf(changesNote(options, *report.changed));
         changed.applied = !changed.note;
     }
     if (options.spread)
         out.spread.value = report.spread;
+    if (options.onEachCard)
+        out.eachCard.value = report.eachCard;
     return out;
 }
 

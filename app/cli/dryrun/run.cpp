@@ -265,6 +265,16 @@ bool DryRun::fits() const
     });
 }
 
+model::Fit DryRun::fit() const
+{
+    if (!fits())
+        return model::Fit::No;
+    const model::Card* const simulated = card();
+    return simulated != nullptr && simulated->capacityBytes == capacityBytes
+        ? model::fitOf(capacityBytes, reservedPeak())
+        : model::Fit::Yes;
+}
+
 std::int64_t DryRun::reservedPeak() const
 {
     return highest(processes, &dryrun::DevicePeaks::reservedPeak);

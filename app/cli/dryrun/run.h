@@ -5,6 +5,7 @@
 #include "capture/dryrun/peaks.h"
 #include "model/analysis/work/costs/launched_step.h"
 #include "model/base/result.h"
+#include "model/cards/fits.h"
 
 #include <filesystem>
 #include <optional>
@@ -35,7 +36,12 @@ struct DryRun {
     std::filesystem::path recording; ///< of the one that reserved most
     std::vector<model::LaunchedStep> launched; ///< with options.time: by processes that told
 
+    /// No request was refused.
     [[nodiscard]] bool fits() const;
+    /// On the card itself, where the CUDA context takes its part; with --capacity no part is counted: that is
+    /// PyTorch's alone.
+    [[nodiscard]] model::Fit fit() const;
+    [[nodiscard]] const model::Card* card() const { return model::findCard(device); } ///< that was simulated
     /// The highest of all devices of all processes.
     [[nodiscard]] std::int64_t reservedPeak() const;
     [[nodiscard]] std::int64_t requestedPeak() const;

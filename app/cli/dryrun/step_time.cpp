@@ -135,10 +135,10 @@ StepTime stepTimeOf(const DryRun& run)
     }
     if (!out.step.problem.empty())
         return out;
-    for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
+    for (const model::CardFit& one : model::cardFits(run.reservedPeak(), false, run.card())) {
         if (one.card->bandwidth > 0)
             out.cards.push_back({ one.card, model::leastStepOn(out.step, *one.card, out.devices).leastNs,
-                run.fits() && one.fit != model::Fit::No });
+                run.fits() && (one.fit == model::Fit::Yes || one.fit == model::Fit::Tight) });
     }
     return out;
 }

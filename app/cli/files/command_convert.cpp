@@ -3,12 +3,17 @@
 #include "app/cli/file_command.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
+#include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/tables/save_as.h"
+#include "model/trace/producer.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
 
 namespace strata::cli {
 
@@ -55,12 +60,25 @@ public:
         if (!written)
             return model::Failure(written.error());
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(m_output, ignored));
+        sayLost(recording, err);
         out.line(fmt::format("{}: {} (from {})", m_output, model::formatBytes(bytes),
             model::formatBytes(static_cast<std::int64_t>(recording.fileBytes))));
         return kDone;
     }
 
 private:
+    /// What the file had and the new one has not.
+    void sayLost(const model::Recording& recording, Output& err) const
+    {
+        std::vector<std::string> lost;
+        for (const auto& [key, count] : model::lostKeys(recording))
+            lost.push_back(printable(fmt::format("{} ({})", key, model::formatCount(count))));
+        if (recording.host && std::filesystem::path(m_output).extension() == ".pickle")
+            lost.emplace_back("pinned host memory");
+        if (!lost.empty())
+            err.line(fmt::format("strata: {}: not kept: {}", printable(m_output), fmt::join(lost, ", ")));
+    }
+
     std::string m_output;
     bool m_force = false;
 };

@@ -9,6 +9,7 @@
 #include "app/cli/text.h"
 #include "model/answers/summary_answer_fields.h"
 #include "model/base/units.h"
+#include "model/cards/fits.h"
 #include "model/session/opener.h"
 
 #include <CLI/CLI.hpp>
@@ -57,18 +58,28 @@ std::optional<std::vector<SummaryOfDevice>> reportsOn(
     return device && reports.empty() ? std::nullopt : std::optional(std::move(reports));
 }
 
+/// Within a limit that the CUDA context counts towards: "no" with the least that it takes.
 bool fits(Output& err, const model::SummaryAnswer& answer, std::int64_t maxPeakBytes)
 {
+    const std::int64_t context = model::leastOutsideBytesOfProcess();
     bool all = true;
     for (const SummaryOfDevice& device : answer.devices) {
-        if (device.neededBytes() <= maxPeakBytes)
-            continue;
-        all = false;
-        err.line(printable(fmt::format("strata: {}: {} needs {}{}, {} more than --max-peak {}", answer.file,
-            deviceName(device.summary.device),
-            device.summary.needs && device.summary.needs->atLeast ? "at least " : "",
-            model::formatBytes(device.neededBytes()), model::formatBytes(device.neededBytes() - maxPeakBytes),
-            model::formatBytes(maxPeakBytes))));
+        const std::int64_t needed = device.neededBytes();
+        const model::Fit fit = model::fitOf(maxPeakBytes, needed);
+        const auto report = [&](const std::string& text) {
+            err.line(printable(fmt::format("strata: {}: {} needs {}{} {} --max-peak {}", answer.file,
+                deviceName(device.summary.device),
+                device.summary.needs && device.summary.needs->atLeast ? "at least " : "",
+                model::formatBytes(needed), text, model::formatBytes(maxPeakBytes))));
+        };
+        if (fit == model::Fit::No) {
+            all = false;
+            report(fmt::format("and a CUDA context of at least {}, {} more than", model::formatBytes(context),
+                model::formatBytes(needed + context - maxPeakBytes)));
+        } else if (fit == model::Fit::Tight) {
+            report(fmt::format("and a CUDA context of up to {}, which may exceed",
+                model::formatBytes(model::outsideBytesOfProcess())));
+        }
     }
     return all;
 }
@@ -89,7 +100,7 @@ public:
             "... to this one; totals stay those of the whole trace");
         app.add_option("--max-peak", m_maxPeak,
                "Fails with exit 1 if a device needs more than this: its reserved peak, within --from/--to "
-               "if given. For example 70GiB")
+               "if given, and the least CUDA context. For example 70GiB")
             ->type_name("BYTES");
         app.add_flag("--replay", m_replay,
             "Replays PyTorch's allocator, which tells the peaks of allocated and active exactly");

@@ -163,7 +163,7 @@ void printTrainingSteps(Output& out, const model::SummaryOfDevice& device)
     for (std::size_t i = 0; i < all;
          i = i + 1 == firsts && all > kStepsShown ? all - kStepsShown / 2 : i + 1) {
         const model::StepUse& one = steps[i];
-        table.add({ formatCount(one.step.number), stepKindText(one.step),
+        table.add({ stepNumberText(one.step), stepKindText(one.step),
             one.beginNs ? model::formatDuration(*one.beginNs) : "",
             one.beginNs ? model::formatDuration(one.durationNs) : "", formatBytes(one.requestedBytesPeak),
             formatCount(one.peakEvent), formatBytes(one.requestedBytesEnd),

@@ -62,9 +62,12 @@ void printLeaks(Output& out, const LeaksAnswer& answer, std::size_t rows)
     const bool found = report.verdict == LeakReport::Verdict::Found;
     const std::string steps = report.steps == 0
         ? "no steps"
-        : fmt::format("{}, the first {} of them warm-up; told by {}",
-            model::sayCounted("%1 step", "%1 steps", report.steps).text(), model::formatCount(report.warmup),
-            model::evidenceWord(answer.evidence));
+        : fmt::format("{}{}, the first {} of them warm-up; known from {}",
+            report.certainty == model::Certainty::Likely ? "probably " : "",
+            (report.rounds ? model::sayCounted("%1 round of a loop", "%1 rounds of a loop", report.steps)
+                           : model::sayCounted("%1 step", "%1 steps", report.steps))
+                .text(),
+            model::formatCount(report.warmup), model::evidenceWord(report.evidence));
     out.line(fmt::format("{}: {}: {}", out.strong(printable(answer.file)), deviceName(report.device), steps));
     const char* const verdict = found                      ? "leaks: "
         : report.verdict == LeakReport::Verdict::Undecided ? "undecided: "
@@ -140,7 +143,7 @@ public:
         auto report = model::findLeaks(trace, *steps, { .capacityBytes = m_capacity.bytes });
         if (!report)
             return model::Failure(report.error());
-        const LeaksAnswer answer(file, trace, steps->evidence, std::move(*report));
+        const LeaksAnswer answer(file, trace, std::move(*report));
         if (m_read.json)
             out.write(jsonLine(answer, answer));
         else

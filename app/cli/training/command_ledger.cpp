@@ -28,6 +28,7 @@ public:
         m_instant.declare(app);
         m_read.declare(app, ReadOptions::Devices::One);
         app.add_option("--by", m_by, "category (default) or module")->type_name("GROUP");
+        app.add_flag("--why", m_why, "for each category its rules, how sure they are, and what decided");
         m_limit.declare(app, "modules");
         m_training.declare(app);
         app.footer(footer(Footer::Positions));
@@ -61,13 +62,16 @@ public:
         m_training.tell(trace, err);
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         model::LedgerAnswer answer{ &trace,
-            model::ledgerAt(trace, training->categories, event, active, report ? &*report : nullptr), {}, {},
-            {} };
+            model::ledgerAt(
+                trace, training->categories, event, active, report ? &*report : nullptr, &training->steps),
+            {}, {}, {}, {} };
         if (training->rules)
             answer.rules = model::ruleShares(
                 trace, model::Clock(trace), training->categories, *training->rules, active);
         if (m_by == "module")
             answer.modules = model::moduleLedger(trace, training->categories, active);
+        if (m_why)
+            answer.why = model::whyCategories(trace, training->categories, active);
         if (event == peak)
             answer.spikes = model::findSpikes(trace, training->steps);
         if (m_read.json)
@@ -83,6 +87,7 @@ private:
     TrainingOption m_training;
     InstantOption m_instant;
     std::string m_by = "category";
+    bool m_why = false;
 };
 
 } // namespace

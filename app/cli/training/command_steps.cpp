@@ -10,6 +10,7 @@
 #include "model/analysis/training/steps/steps_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
+#include "model/trace/frames.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,23 +39,24 @@ void printDeepSteps(Output& out, const DeviceSteps& found)
             printable(deep.why.text())));
 }
 
-std::string_view sentenceOf(model::StepEvidence evidence)
+std::string_view sentenceOf(const model::TrainingSteps& steps)
 {
-    switch (evidence) {
+    const bool unseen = !steps.optimizerSeen && steps.certainty() == model::Certainty::Likely;
+    switch (steps.evidence) {
     case model::StepEvidence::Ranges:
-        return "told by its optimizers";
+        return "known from optimizers";
     case model::StepEvidence::Bits:
-        return "told by what autograd did";
+        return unseen ? "known from autograd; no optimizer step seen" : "known from autograd";
     case model::StepEvidence::Marks:
         return "as the program named them";
     case model::StepEvidence::Frames:
-        return "told by stacks";
+        return unseen ? "known from stack traces; no optimizer step seen" : "known from stack traces";
     case model::StepEvidence::Rhythm:
-        return "told by what comes and goes again and again: a guess";
+        return "a guess from sizes and lifetimes";
     case model::StepEvidence::None:
         break;
     }
-    return "nothing tells where they end";
+    return "nothing shows where steps end";
 }
 
 /// "forward 412, backward 388": how many events each phase of a step has.
@@ -70,6 +72,20 @@ std::string phasesOf(const StepMemory& row)
     return text;
 }
 
+/// "step 3, probably train: stack traces show ...", and a line for each phase.
+void printWhy(Output& out, const StepMemory& row)
+{
+    if (!row.why)
+        return;
+    out.line(fmt::format(
+        "  step {}, {}: {}", stepNumberText(*row.step), stepKindText(*row.step), printable(row.why->rule.text())));
+    for (const model::StepFrame& frame : row.why->frames)
+        out.line(fmt::format("    {}: {}, {} in {}", model::phaseWord(frame.phase),
+            model::sayCounted("%1 allocation", "%1 allocations", frame.allocations).text(),
+            printable(model::frameFunction(*frame.frame.recording, frame.frame.id)),
+            printable(model::frameLabel(*frame.frame.recording, frame.frame.id))));
+}
+
 class Steps final : public FileCommand {
 public:
     Steps()
@@ -82,6 +98,7 @@ public:
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
         m_limit.declare(app, "steps");
+        app.add_flag("--why", m_why, "For each step the rule, the stack frames and the counts that decided");
         app.footer(footer(Footer::ExitCodes));
     }
 
@@ -102,7 +119,7 @@ public:
             if (!found)
                 return model::Failure(found.error());
             any = any || !found->steps.empty();
-            answer.devices.emplace_back(*trace, std::move(*found));
+            answer.devices.emplace_back(*trace, std::move(*found), m_why);
         }
         if (m_read.json)
             out.write(jsonLine(answer));
@@ -118,11 +135,12 @@ private:
             const auto& steps = found.steps;
             const auto trained = std::ranges::count(
                 steps, model::StepKind::Train, [](const StepMemory& row) { return row.step->kind; });
-            out.line(fmt::format("{}: {}: {} of training, {}", out.strong(printable(file)),
-                deviceName(found.device),
+            const bool probably = trained > 0 && !model::isSure(found.training.certainty());
+            out.line(fmt::format("{}: {}: {}{} of training, {}", out.strong(printable(file)),
+                deviceName(found.device), probably ? "probably " : "",
                 trained == 0 && !steps.empty() ? std::string("no step")
                                                : model::sayCounted("%1 step", "%1 steps", trained).text(),
-                sentenceOf(found.training.evidence)));
+                sentenceOf(found.training)));
             printDeepSteps(out, found);
             if (steps.empty())
                 continue;
@@ -134,13 +152,15 @@ private:
             for (std::int64_t i = 0; i < shown; ++i) {
                 const StepMemory& row = steps[static_cast<std::size_t>(i)];
                 const model::TrainingStep& step = *row.step;
-                table.add({ model::formatCount(step.number), stepKindText(step),
+                table.add({ stepNumberText(step), stepKindText(step),
                     model::formatCount(step.last - step.first + 1), model::formatBytes(row.peak.max),
                     model::formatCount(row.peak.maxEvent),
                     row.reservedBytes ? model::formatBytes(*row.reservedBytes) : std::string("-"),
                     phasesOf(row) });
             }
             table.print(out);
+            for (std::int64_t i = 0; i < shown; ++i)
+                printWhy(out, steps[static_cast<std::size_t>(i)]);
             if (shown < std::ssize(steps))
                 out.line(fmt::format(
                     "  {} more steps (--limit 0 prints all)", model::formatCount(std::ssize(steps) - shown)));
@@ -149,6 +169,7 @@ private:
 
     ReadOptions m_read;
     LimitOption m_limit;
+    bool m_why = false;
 };
 
 } // namespace

@@ -4,8 +4,10 @@
 #include "app/cli/open.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/allocator/fragmentation.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
+#include "model/trace/frames.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,17 +27,6 @@ std::string ratio(const std::optional<double>& bytes)
     return bytes ? model::formatFigure(*bytes) : std::string("-");
 }
 
-/// "recorded", "inferred", "93 % recorded".
-std::string sourceOf(const LedgerRow& row)
-{
-    if (row.category == Category::Unknown)
-        return "";
-    if (row.recordedBytes == 0)
-        return "inferred";
-    return row.recordedBytes == row.bytes ? "recorded"
-                                          : model::formatShare(row.recordedBytes, row.bytes) + " recorded";
-}
-
 void printCategories(Output& out, const model::Ledger& ledger)
 {
     const bool counted = ledger.parameters.has_value();
@@ -53,7 +44,7 @@ void printCategories(Output& out, const model::Ledger& ledger)
             cells.push_back(ratio(row.expectedBytesPerParameter));
         }
         cells.emplace_back(model::categoryTitle(row.category).text());
-        cells.push_back(sourceOf(row));
+        cells.push_back(model::sourceOf(row).text());
         table.add(std::move(cells));
     }
     table.print(out);
@@ -86,7 +77,7 @@ void printModules(Output& out, const std::vector<ModuleRow>& modules, std::size_
 
 void printBeside(Output& out, const model::Ledger& ledger)
 {
-    const auto line = [&](std::optional<std::int64_t> bytes, const char* what) {
+    const auto line = [&](std::optional<std::int64_t> bytes, const std::string& what) {
         if (bytes && *bytes > 0)
             out.line(fmt::format("  {:>10}  {}", model::formatBytes(*bytes), what));
     };
@@ -94,7 +85,8 @@ void printBeside(Output& out, const model::Ledger& ledger)
     line(ledger.pendingFreeBytes, "of it is freed, but another stream may still use it");
     line(ledger.roundingBytes, "more for rounding, and what was not worth a split");
     line(ledger.fragmentationBytes, "free in segments that live blocks keep");
-    line(ledger.cachedFreeBytes, "in segments that are free as a whole: empty_cache() gives them back");
+    line(ledger.cachedFreeBytes,
+        model::cachedSentence(ledger.cachedFreeBytes.value_or(0), ledger.cachedPrivateBytes).text());
     if (!ledger.fragmentationBytes)
         out.line(
             "  A profiler tells of no segments, so not of what is free in them: a memory snapshot does.");
@@ -132,6 +124,35 @@ void printRules(Output& out, const std::vector<model::RuleShare>& rules)
     table.print(out);
 }
 
+/// Each rule, and below it the frames that decided, or the lines whose blocks it decided.
+void printWhy(Output& out, const std::vector<model::CategoryWhy>& all)
+{
+    out.line("");
+    out.line("Why");
+    Table table({ { "bytes" }, { "blocks" }, { "category", Table::Align::Left },
+        { "certainty", Table::Align::Left }, { "reason", Table::Align::Left } });
+    for (const model::CategoryWhy& why : all) {
+        table.add({ model::formatBytes(why.bytes), model::formatCount(why.blocks),
+            std::string(model::categoryTitle(why.category.category).text()),
+            std::string(model::certaintyTitle(why.category.certainty()).text()),
+            model::whyOf(why.category.rule).text() });
+        for (const model::CategoryWhy::Stack& stack : why.stacks) {
+            const model::Recording& recording = *stack.recording;
+            const bool byFrame = stack.decides.valid();
+            const model::FrameId frame = byFrame ? stack.decides : model::userFrame(recording, stack.stack);
+            std::string where = frame.valid() ? printable(model::frameShortLabel(recording, frame))
+                                              : std::string("no stack trace");
+            if (const std::string function
+                = frame.valid() ? model::frameFunction(recording, frame) : std::string();
+                !function.empty())
+                where += " " + printable(function);
+            table.add({ model::formatBytes(stack.bytes), model::formatCount(stack.blocks), "", "",
+                (byFrame ? "  decided by " : "  allocated at ") + where });
+        }
+    }
+    table.print(out);
+}
+
 } // namespace
 
 void printLedger(Output& out, const std::string& file, const LedgerAnswer& answer, std::size_t limit)
@@ -154,6 +175,8 @@ void printLedger(Output& out, const std::string& file, const LedgerAnswer& answe
         printSpikes(out, answer, limit);
     if (answer.rules && !answer.modules)
         printRules(out, *answer.rules);
+    if (answer.why)
+        printWhy(out, *answer.why);
 }
 
 } // namespace strata::cli

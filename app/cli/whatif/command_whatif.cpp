@@ -12,6 +12,7 @@
 #include "app/launch/command.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
+#include "model/cards/fits.h"
 #include "model/tables/save_as.h"
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/answer/predicted_bounds.h"
@@ -118,7 +119,7 @@ public:
         app.add_flag("--alternatives", m_showsAlternatives,
             "And what one more change would come to, each on top of what is asked: other settings, half the "
             "batch and twice as much, checkpoints, another optimizer, what lies on the host");
-        app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
+        app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it and the least CUDA context would need more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,
                "Writes the predicted run, or with --confirm the one that confirms it, to be opened as any "
@@ -259,7 +260,8 @@ Exit codes:
         }
         const bool over
             = m_maxPeak && std::ranges::any_of(answer.devices, [&](const model::WhatIfDevice& device) {
-                  return !device.isAnswered() || device.neededBytes() > *m_maxPeak;
+                  return !device.isAnswered()
+                      || model::fitOf(*m_maxPeak, device.neededBytes()) == model::Fit::No;
               });
         return over || !answer.planIsMet() ? kFailed : kDone;
     }

@@ -9,6 +9,7 @@
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
 #include "model/base/units.h"
+#include "model/base/wrap.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
 #include "model/whatif/ask/lacks.h"
@@ -397,14 +398,33 @@ std::pair<std::string, std::string> asApart(std::int64_t one, std::int64_t other
     return texts;
 }
 
-/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
-std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
+/// Why calls that request as much as was recorded reserve another amount, as far as events show it.
+std::string whyReservedDiffers(const ConfirmAsked::Device& device, const PeakFigures& unchanged)
 {
+    const model::DeviceTrace& trace = *device.trace;
+    std::int64_t before = trace.totals().reservedBytesStart;
+    for (model::EventIndex event = 0; event < std::min(device.firstStep, trace.eventCount()); ++event)
+        before = model::wrapAdd(before, trace.reservedDelta(event));
+    if (device.firstStep > 0 && before > unchanged.reservedBytesPeak)
+        return fmt::format(": the program had reserved {} before its first step", model::formatBytes(before));
+    const model::EventIndex last = trace.totals().reservedPeakEvent;
+    return device.recorded.reservedBytesPeak > unchanged.reservedBytesPeak && last >= 0
+        ? fmt::format(": the allocator put blocks elsewhere; at event {} the recorded steps needed one more "
+                      "segment",
+            model::formatCount(last))
+        : ": the allocator put blocks elsewhere in the recorded steps";
+}
+
+/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
+std::string noteOf(
+    const ConfirmAsked& asked, const ConfirmAsked::Device& device, const PeakFigures& unchanged)
+{
+    const PeakFigures& recorded = device.recorded;
     if (unchanged == recorded)
         return {};
     const bool byCalls = asked.command.empty();
     const bool ranOut = std::ranges::any_of(asked.devices,
-        [](const ConfirmAsked::Device& device) { return !device.trace->outOfMemories().empty(); });
+        [](const ConfirmAsked::Device& one) { return !one.trace->outOfMemories().empty(); });
     if (ranOut && !byCalls)
         return fmt::format(
             "the recording ends where memory ran out: with room for all, the program unchanged "
@@ -425,15 +445,21 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
             ? (asked.steps > 0 ? ": perhaps since --steps ends it"
                                : ": another program, other data, or another PyTorch than the recorded one")
             : unchanged.requestedBytesPeak == recorded.requestedBytesPeak
-            ? ": what the program did before that step, such as an evaluation, has blocks lie elsewhere"
+            ? whyReservedDiffers(device, unchanged)
             : ": its calls do not tell all that the program does");
 }
 
-/// Calls tell all that is requested; where segments lie hangs on what came before the step too.
+/// Calls tell all that is requested.
+bool isRequestedConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
+{
+    return unchanged.requestedBytesPeak == recorded.requestedBytesPeak;
+}
+
+/// Where segments lie hangs on what came before the step too.
 bool isConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
 {
     const auto off = static_cast<double>(std::abs(unchanged.reservedBytesPeak - recorded.reservedBytesPeak));
-    return unchanged.requestedBytesPeak == recorded.requestedBytesPeak
+    return isRequestedConfirmedBy(recorded, unchanged)
         && off <= kMostReservedOff * static_cast<double>(recorded.reservedBytesPeak);
 }
 
@@ -477,11 +503,12 @@ void holdAgainst(const std::vector<PeakFigures>& other, double mostReservedApart
             return static_cast<double>(std::abs(other[i].*figure - one.changed.*figure))
                 > most * static_cast<double>(one.changed.*figure);
         };
-        if (!one.isConfirmed
-            || (!isApart(&PeakFigures::requestedBytesPeak, kMostApart)
-                && !isApart(&PeakFigures::reservedBytesPeak, mostReservedApart)))
+        const bool isRequestedApart = isApart(&PeakFigures::requestedBytesPeak, kMostApart);
+        if ((!isRequestedApart || !one.isRequestedConfirmed)
+            && (!one.isConfirmed || !isApart(&PeakFigures::reservedBytesPeak, mostReservedApart)))
             continue;
         one.isConfirmed = false;
+        one.isRequestedConfirmed = one.isRequestedConfirmed && !isRequestedApart;
         one.note = fmt::format("{} requested and {} reserved, or {} and {}: it hangs on {}",
             model::formatBytes(one.changed.requestedBytesPeak),
             model::formatBytes(one.changed.reservedBytesPeak),
@@ -496,10 +523,10 @@ void holdAgainst(std::int64_t otherBytes, std::vector<Confirmation>& confirmed)
 {
     constexpr double kMost = 0.005;
     for (Confirmation& one : confirmed) {
-        if (!one.isConfirmed
+        if (!one.isRequestedConfirmed
             || static_cast<double>(otherBytes) <= kMost * static_cast<double>(one.changed.requestedBytesPeak))
             continue;
-        one.isConfirmed = false;
+        one.isConfirmed = one.isRequestedConfirmed = false;
         one.note
             = fmt::format("before it trained the program had {} at once that no call of the recorded step "
                           "makes: of another type that may be as many bytes, or not",
@@ -575,9 +602,14 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
         return model::Failure(otherTyped.error());
     std::vector<Confirmation> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
-        confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
-            !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,
-            noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
+        confirmed.push_back({ .unchanged = (*unchanged)[i],
+            .changed = (*changed)[i],
+            .byCalls = byCalls,
+            .isConfirmed = !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            .isRequestedConfirmed
+            = !byCalls || isRequestedConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            .runsOutOfMemory = changedRunsOut,
+            .note = noteOf(asked, asked.devices[i], (*unchanged)[i]) });
     if (*late)
         holdAgainst(**late, std::numeric_limits<double>::infinity(),
             "how long the program has tensors that it casts itself", confirmed);

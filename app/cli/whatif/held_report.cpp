@@ -22,6 +22,8 @@ void printHeld(Output& out, const std::vector<model::HeldLine>& held)
             one.blocks > 1 ? fmt::format(" in {} blocks", model::formatCount(one.blocks)) : "");
         if (one.lastUse == "backward" || one.lastUse == "optimizer") // no line of the program
             line += ", used last by the " + one.lastUse;
+        else if (one.lastUse == "nothing")
+            line += ", used by nothing in a step";
         else if (!one.lastUse.empty())
             line += ", used last at " + printable(one.lastUse);
         line += one.letGo.empty() ? ", for good" : ", until " + printable(one.letGo);

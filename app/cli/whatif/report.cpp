@@ -6,9 +6,11 @@
 #include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/held_report.h"
 #include "app/cli/whatif/plan_report.h"
+#include "model/analysis/summary/recorded_card.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/cards/fits.h"
+#include "model/trace/producer.h"
 #include "model/whatif/ask/module_choice.h"
 
 #include <algorithm>
@@ -54,12 +56,24 @@ std::string comparedWith(std::int64_t recorded, const WhatIfDevice& device)
         *is < recorded ? "less" : "more", formatBytes(recorded));
 }
 
+/// "1.20 GiB less than the 3.00 GiB that were recorded".
+std::string requestedText(const WhatIfDevice& device)
+{
+    const std::int64_t is = device.confirmation->changed.requestedBytesPeak,
+                       was = device.prediction.recorded.requestedBytesPeak;
+    return fmt::format("it requests {}, {}", formatBytes(is),
+        is == was ? "as was recorded"
+                  : fmt::format("{} {} than the {} that were recorded", formatBytes(std::abs(is - was)),
+                        is < was ? "less" : "more", formatBytes(was)));
+}
+
 std::string verdictOf(
     const WhatIfDevice& device, const model::Scenario& scenario, std::optional<std::int64_t> maxPeakBytes)
 {
     const Prediction& prediction = device.prediction;
-    std::string text
-        = fmt::format("it {} {}{}, {}", device.confirmed() != nullptr ? "reserves" : "would reserve",
+    std::string text = device.isRequestedAlone()
+        ? requestedText(device) + "; its reserved peak is not known"
+        : fmt::format("it {} {}{}, {}", device.confirmed() != nullptr ? "reserves" : "would reserve",
             device.needsAtLeast() && !prediction.predicted ? "" : "up to ", reservedOf(device),
             comparedWith(prediction.recorded.reservedBytesPeak, device));
     if (device.needsAtLeast() && prediction.predicted && prediction.endsRefused && !device.runsOutOfMemory())
@@ -71,9 +85,11 @@ std::string verdictOf(
             prediction.outOfMemoryEvent
                 ? fmt::format(", first at {}", momentName(*device.trace, *prediction.outOfMemoryEvent))
                 : std::string());
-    if (maxPeakBytes && device.neededBytes() > *maxPeakBytes)
-        text += fmt::format("; that is {} more than --max-peak {}",
-            formatBytes(device.neededBytes() - *maxPeakBytes), formatBytes(*maxPeakBytes));
+    const std::int64_t context = model::leastOutsideBytesOfProcess();
+    if (maxPeakBytes && model::fitOf(*maxPeakBytes, device.neededBytes()) == model::Fit::No)
+        text += fmt::format("; with a CUDA context of at least {} that is {} more than --max-peak {}",
+            formatBytes(context), formatBytes(device.neededBytes() + context - *maxPeakBytes),
+            formatBytes(*maxPeakBytes));
     return text;
 }
 
@@ -97,7 +113,11 @@ std::string sizeOfBatch(std::int64_t items)
 /// needs first; empty: none does.
 std::string cardsWith(const WhatIfDevice& device, model::Fit fit)
 {
-    std::vector<model::CardFit> fits = model::cardFits(device.roomBytes());
+    const model::Recording& recording = device.trace->recording();
+    if (model::acceleratorOf(recording) != model::Accelerator::Cuda)
+        return {};
+    std::vector<model::CardFit> fits = model::cardFits(
+        device.roomBytes(), false, model::recordedCard(recording, device.trace->device()));
     std::erase_if(fits, [&](const model::CardFit& one) { return one.fit != fit; });
     std::ranges::stable_sort(fits, {}, [](const model::CardFit& one) { return std::abs(one.marginBytes); });
     constexpr std::size_t kNamed = 3; // one more rather than "and 1 larger"
@@ -131,8 +151,20 @@ std::string fitsLine(const WhatIfDevice& device, const model::Scenario& scenario
 {
     const bool atLeast = device.needsAtLeast();
     const std::string names = cardsWith(device, atLeast ? model::Fit::No : model::Fit::Yes);
+    const model::Recording& recording = device.trace->recording();
     if (!atLeast) {
-        std::string line = "fits on " + (names.empty() ? "no card of the catalogue" : names);
+        const model::Accelerator accelerator = model::acceleratorOf(recording);
+        const model::Card* const ranOn = model::recordedCard(recording, device.trace->device());
+        std::string line = accelerator != model::Accelerator::Cuda
+            ? "recorded on " + model::Sentence(model::acceleratorName(accelerator)).text()
+                + ", and the catalogue has NVIDIA GPUs only"
+            : names.empty() ? std::string("fits on no card of the catalogue")
+                            : "fits on " + names;
+        if (names.empty() && ranOn != nullptr)
+            line += fmt::format(" with the kernels of {}", ranOn->name);
+        if (ranOn != nullptr)
+            line += fmt::format("; on other GPU generations dry-run it: strata dryrun --device CARD -- {}",
+                model::recordedCommand(recording));
         if (scenario.capacityBytes && !device.runsOutOfMemory())
             line += "; " + leftOf(*scenario.capacityBytes, device);
         else if (device.runsOutOfMemory())
@@ -153,9 +185,10 @@ void printPeaks(Output& out, const WhatIfDevice& device)
 {
     const Prediction& prediction = device.prediction;
     const model::Confirmation* const confirmed = device.confirmed();
+    const bool isRequestedAlone = device.isRequestedAlone();
     out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", "", "recorded",
-        confirmed != nullptr ? "confirmed" : "predicted",
-        confirmed == nullptr       ? "between"
+        confirmed != nullptr || isRequestedAlone ? "confirmed" : "predicted",
+        confirmed == nullptr       ? (isRequestedAlone ? "" : "between")
             : prediction.predicted ? "the estimate was off by"
                                    : ""));
     const auto row = [&](const char* name, std::int64_t PeakFigures::*peak) {
@@ -165,6 +198,9 @@ void printPeaks(Output& out, const WhatIfDevice& device)
             figure = formatBytes(confirmed->changed.*peak);
             if (prediction.predicted)
                 more = offBy((*prediction.predicted).*peak, confirmed->changed.*peak);
+        } else if (isRequestedAlone) {
+            if (peak == &PeakFigures::requestedBytesPeak)
+                figure = formatBytes(device.confirmation->changed.*peak);
         } else {
             if (prediction.predicted)
                 figure = formatBytes((*prediction.predicted).*peak);
@@ -221,7 +257,7 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
         out.line(fmt::format("  {} by {}{}", out.good("confirmed"),
             confirmed->byCalls ? "its calls" : "the program",
             confirmed->note.empty() ? "" : "; but " + printable(confirmed->note)));
-    } else {
+    } else if (!device.isRequestedAlone()) {
         out.line("  "
             + (prediction.exact
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
@@ -230,7 +266,11 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
     printHeld(out, prediction.held);
     if (device.stepTime)
         out.line("  " + stepTimeLine(*device.stepTime));
-    if (device.confirmation && confirmed == nullptr)
+    if (device.requestedConfirmed() != nullptr)
+        out.line(fmt::format("  {} by its calls: {} requested; not the reserved peak: {}",
+            out.good("confirmed"), formatBytes(device.confirmation->changed.requestedBytesPeak),
+            printable(device.confirmation->note)));
+    else if (device.confirmation && confirmed == nullptr)
         out.line("  not confirmed: " + printable(device.confirmation->note));
     if (answer.plan)
         std::visit([&](const auto& plan) { printPlan(out, plan); }, *answer.plan);

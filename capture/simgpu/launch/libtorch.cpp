@@ -177,6 +177,14 @@ Found none(std::string what, bool isInstalled)
     return tl::unexpected(MissingLibTorch{ std::move(what), isInstalled });
 }
 
+/// The allocator and the driver calls of 2.3 and before are others: a dry run would have no figures.
+bool isTooOld(const std::string& version)
+{
+    int major = 0, minor = 0;
+    return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2
+        && (major < 2 || (major == 2 && minor < 4));
+}
+
 Found findInPython(const fs::path& python)
 {
     const auto output = outputOf({ python.string(), "-c", kFindTorch });
@@ -206,6 +214,10 @@ Found findInPython(const fs::path& python)
     if (!hip.empty())
         return none(python.string() + which
                 + " is for AMD's devices: install the CUDA build of PyTorch: " + howToInstallTorch(facts),
+            true);
+    if (isTooOld(facts.torchVersion))
+        return none(python.string() + which
+                + " is too old: Strata works with torch 2.4 and newer: install one of these",
             true);
     if (!fs::exists(package / "lib" / "libtorch_cuda.so", error))
         return none(python.string() + which

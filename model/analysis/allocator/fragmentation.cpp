@@ -2,8 +2,11 @@
 #include "model/analysis/allocator/fragmentation.h"
 
 #include "model/analysis/summary/range_peak.h"
+#include "model/replay/played_calls.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace strata::model {
 
@@ -35,7 +38,41 @@ std::int64_t returnableBytes(const MapSegment& segment, std::span<const MapBlock
     return wholePages(begin, end, page) - already;
 }
 
+/// Private pools that somebody uses after an event: those whose last user is known to have gone are left out.
+bool isKept(const std::set<PoolOwner>& released, const PoolOwner& owner)
+{
+    return !owner.isDefault() && !released.contains(owner);
+}
+
+template <class Key>
+void addSegment(std::map<Key, ReservedSum>& parts, const Key& key, const MapSegment& segment)
+{
+    ReservedSum& part = parts[key];
+    ++part.segments;
+    part.reservedBytes += segment.bytes;
+    part.freeBytes += segment.freeBytes();
+}
+
+template <class Key> std::vector<ReservedSum> largestFirst(const std::map<Key, ReservedSum>& parts)
+{
+    std::vector<ReservedSum> sorted;
+    for (const auto& [key, part] : parts)
+        sorted.push_back(part);
+    std::ranges::stable_sort(sorted, std::greater{}, &ReservedSum::reservedBytes);
+    return sorted;
+}
+
 } // namespace
+
+Sentence cachedSentence(std::int64_t cachedBytes, std::int64_t keptBytes)
+{
+    if (keptBytes <= 0)
+        return say("in segments that are free as a whole: empty_cache() gives them back");
+    if (keptBytes >= cachedBytes)
+        return say("in segments that are free as a whole, of private pools: empty_cache() gives back 0 B");
+    return say("in segments that are free as a whole: empty_cache() gives back %1, private pools keep %2",
+        asBytes(cachedBytes - keptBytes), asBytes(keptBytes));
+}
 
 std::optional<double> Fragmentation::externalShare() const
 {
@@ -44,21 +81,47 @@ std::optional<double> Fragmentation::externalShare() const
     return 1.0 - static_cast<double>(largestFreeBytes) / static_cast<double>(freeBytes);
 }
 
+EventIndex reservedPeakInstant(const DeviceTrace& trace)
+{
+    const Column<Action>& actions = trace.events().action;
+    const EventIndex peak = trace.totals().reservedPeakEvent;
+    EventIndex event = peak;
+    while (event >= 0 && event + 1 < trace.eventCount()
+        && (actions[static_cast<std::size_t>(event)] == Action::SegmentAlloc
+            || actions[static_cast<std::size_t>(event)] == Action::SegmentMap))
+        ++event;
+    return event >= 0 && actions[static_cast<std::size_t>(event)] == Action::Alloc ? event : peak;
+}
+
 Fragmentation fragmentationOf(
     const DeviceTrace& trace, const AllocatorMap& map, const AllocatorSettings& settings)
 {
     Fragmentation result;
     result.event = map.event;
     result.exact = map.exact;
+    const std::set<PoolOwner> released = releasedPools(trace, map.event);
+    std::map<StreamIndex, ReservedSum> byStream;
+    std::map<PoolOwner, ReservedSum> byPool;
     for (std::uint32_t number = 0; number < map.segments.size(); ++number) {
         const MapSegment& segment = map.segments[number];
         const std::span<const MapBlock> blocks = map.blocksOf(segment);
         result.reservedBytes += segment.bytes;
+        const PoolOwner owner = poolOwnerOf(trace.recording(), segment.pool);
+        const bool kept = isKept(released, owner);
+        addSegment(byStream, segment.stream, segment);
+        byStream[segment.stream].stream = segment.stream;
+        addSegment(byPool, owner, segment);
+        byPool[owner].pool = owner;
+        const std::int64_t page = settings.pageBytes(isSmall(trace.recording(), segment));
         std::int64_t freeBytes = 0, liveBlocks = 0;
         for (const MapBlock& block : blocks) {
             if (block.isFree()) {
                 freeBytes += block.bytes;
                 result.largestFreeBytes = std::max(result.largestFreeBytes, block.bytes);
+                if (segment.expandable && !kept) {
+                    const auto begin = static_cast<std::int64_t>(block.address - segment.address);
+                    result.emptyCacheBytes += wholePages(begin, begin + block.bytes, page);
+                }
                 continue;
             }
             ++liveBlocks;
@@ -71,24 +134,25 @@ Fragmentation fragmentationOf(
             }
         }
         result.freeBytes += freeBytes;
-        if (liveBlocks == 0)
+        if (liveBlocks == 0) {
             result.cachedSegmentsBytes += segment.bytes;
+            result.cachedPrivateBytes += kept ? segment.bytes : 0;
+            result.emptyCacheBytes += kept || segment.expandable ? 0 : segment.bytes;
+        }
         if (liveBlocks == 0 || freeBytes == 0)
             continue;
         PinnedSegment pinned{ number, segment.activeBytes, freeBytes, {} };
-        const std::int64_t page = settings.pageBytes(isSmall(trace.recording(), segment));
-        // Its segments stay as long as somebody uses the pool.
-        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault();
         for (std::size_t i = 0; i < blocks.size(); ++i)
             if (!blocks[i].isFree())
                 pinned.pins.push_back({ blocks[i].block, blocks[i].bytes,
                     map.event - std::max<EventIndex>(-1, trace.blocks().birth(blocks[i].block)),
-                    isPrivate ? 0 : returnableBytes(segment, blocks, i, liveBlocks, page),
-                    blocks[i].pending });
+                    kept ? 0 : returnableBytes(segment, blocks, i, liveBlocks, page), blocks[i].pending });
         std::ranges::stable_sort(pinned.pins, std::greater{}, &Pin::bytes);
         result.pinned.push_back(std::move(pinned));
     }
     std::ranges::stable_sort(result.pinned, std::greater{}, &PinnedSegment::freeBytes);
+    result.streams = largestFirst(byStream);
+    result.pools = largestFirst(byPool);
     return result;
 }
 
@@ -105,6 +169,8 @@ std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline, con
             = allocatorMapAt(timeline.trace(), event, timeline.live().liveAtUnordered(event), report);
         all.push_back(fragmentationOf(timeline.trace(), map, settings));
         all.back().pinned.clear();
+        all.back().streams.clear();
+        all.back().pools.clear();
     }
     return all;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "model/analysis/allocator/allocator_map.h"
+#include "model/base/sentence.h"
+#include "model/replay/event_pools.h"
 #include "model/timeline/columns.h"
 #include "model/timeline/device_timeline.h"
 
@@ -30,6 +32,16 @@ struct PinnedSegment {
     std::vector<Pin> pins; ///< the largest first
 };
 
+/// What one stream or one pool reserves. Only requests on that stream, or for that pool, can use its free
+/// memory.
+struct ReservedSum {
+    StreamIndex stream = kNoIndex; ///< of a sum by stream
+    PoolOwner pool; ///< of a sum by pool
+    std::int64_t segments = 0;
+    std::int64_t reservedBytes = 0;
+    std::int64_t freeBytes = 0;
+};
+
 /// Why memory is reserved and not used, at one instant.
 ///
 ///     reserved = live + rounding + unsplit + pending + free in segments that live blocks pin + cached
@@ -45,7 +57,13 @@ struct Fragmentation {
     std::int64_t unsplitBytes = 0;
     std::int64_t pendingBytes = 0;
     std::int64_t cachedSegmentsBytes = 0; ///< of segments that are free as a whole
+    std::int64_t cachedPrivateBytes = 0; ///< of these: of private pools that are in use, which keep them
+    /// What empty_cache() gives back, as PyTorch's release_cached_blocks() does: segments that are free as a
+    /// whole, and free pages of expandable segments. Not of private pools in use. Pending frees may add to
+    /// it.
+    std::int64_t emptyCacheBytes = 0;
     std::vector<PinnedSegment> pinned; ///< those with the most free memory first
+    std::vector<ReservedSum> streams, pools; ///< sums of all segments, the largest first
 
     /// 1 - largest / all free: 0 where it is one stretch; none where nothing is free. (The index of external
     /// fragmentation of Linux and of the allocator literature.)
@@ -54,11 +72,19 @@ struct Fragmentation {
     [[nodiscard]] std::int64_t pinnedFreeBytes() const { return freeBytes - cachedSegmentsBytes; }
 };
 
+/// The first state with the peak of reserved memory: after the request that the last segment was made for.
+/// -1: the state before the first event has it.
+[[nodiscard]] EventIndex reservedPeakInstant(const DeviceTrace& trace);
+
 [[nodiscard]] Fragmentation fragmentationOf(
     const DeviceTrace& trace, const AllocatorMap& map, const AllocatorSettings& settings);
 
-/// The same at each of the events, `pinned` left out. One map an event; returns early, with less, once it is
-/// to stop.
+/// "in segments that are free as a whole: empty_cache() gives them back", or how much of it. `keptBytes` of
+/// `cachedBytes` belong to private pools in use.
+[[nodiscard]] Sentence cachedSentence(std::int64_t cachedBytes, std::int64_t keptBytes);
+
+/// The same at each of the events, `pinned`, `streams` and `pools` left out. One map an event; returns early,
+/// with less, once it is to stop.
 [[nodiscard]] std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline,
     const ReplayReport* report, std::span<const EventIndex> events, const std::stop_token& stop = {});
 

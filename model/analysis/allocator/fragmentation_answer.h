@@ -3,10 +3,12 @@
 
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/sharing.h"
 #include "model/analysis/allocator/thrash.h"
 #include "model/base/answer_fields.h"
 #include "model/trace/filter/grouping.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <ranges>
@@ -24,6 +26,7 @@ struct FragmentationAnswer {
     Fragmentation now;
     std::optional<std::vector<Fragmentation>> over; ///< none: not asked for
     std::vector<SettingTried> tried;
+    Sharing sharing;
     Thrash thrash;
     GroupTable byLine;
     std::size_t listed; ///< segments, at most those that are pinned
@@ -54,6 +57,49 @@ template <> struct Fields<PinIn> {
             "what `empty_cache()` would return more if this block alone were free",
             [](const PinIn& in) { return in.pin->givesBackBytes; }),
     };
+};
+
+/// A sum, as a row by stream or by pool.
+struct ReservedByStream {
+    const ReservedSum* sum;
+};
+struct ReservedByPool {
+    const ReservedSum* sum;
+};
+template <class Row> [[nodiscard]] auto sumsIn(std::span<const ReservedSum> sums)
+{
+    return sums | std::views::transform([](const ReservedSum& sum) { return Row{ &sum }; });
+}
+
+template <class Row> [[nodiscard]] constexpr auto reservedFields()
+{
+    return std::tuple{
+        field("segments", Unit::Count, "segments of it", [](const Row& row) { return row.sum->segments; }),
+        field("reserved_bytes", Unit::Bytes, "of these segments",
+            [](const Row& row) { return row.sum->reservedBytes; }),
+        field("free_bytes", Unit::Bytes, "free in these segments",
+            [](const Row& row) { return row.sum->freeBytes; }),
+    };
+}
+
+template <> struct Fields<ReservedByStream> {
+    static constexpr auto all
+        = std::tuple_cat(std::tuple{ field("stream", Unit::None, "handle of the stream; null: not known",
+                             [](const ReservedByStream& row, const FragmentationAnswer& in) {
+                                 return row.sum->stream == kNoIndex
+                                     ? std::nullopt
+                                     : std::optional(in.trace->recording().streams[row.sum->stream]);
+                             }) },
+            reservedFields<ReservedByStream>());
+};
+
+template <> struct Fields<ReservedByPool> {
+    static constexpr auto all = std::tuple_cat(
+        std::tuple{ field("segment_pool_id", Unit::None, "the pool; `[0,0]`: the default pool",
+            [](const ReservedByPool& row) {
+                return std::array{ row.sum->pool.owner, row.sum->pool.id };
+            }) },
+        reservedFields<ReservedByPool>());
 };
 
 template <> struct Fields<PinnedSegment> {
@@ -140,6 +186,11 @@ template <> struct Fields<Fragmentation> {
             &Fragmentation::pendingBytes),
         field("cached_segments_bytes", Unit::Bytes, "of segments without a live block",
             &Fragmentation::cachedSegmentsBytes),
+        field("cached_private_bytes", Unit::Bytes,
+            "of these segments: of private pools in use, which keep them",
+            &Fragmentation::cachedPrivateBytes),
+        field("empty_cache_bytes", Unit::Bytes, "what `empty_cache()` gives back, at least",
+            &Fragmentation::emptyCacheBytes),
     };
 };
 
@@ -156,6 +207,18 @@ template <> struct Fields<FragmentationAnswer> {
                 [](const FragmentationAnswer& answer) {
                     return std::span(answer.now.pinned).first(answer.listed);
                 }),
+            field("streams", Unit::None, "reserved memory by stream, the largest first",
+                [](const FragmentationAnswer& answer) {
+                    return sumsIn<ReservedByStream>(answer.now.streams);
+                }),
+            field("pools", Unit::None, "reserved memory by pool, the largest first",
+                [](const FragmentationAnswer& answer) { return sumsIn<ReservedByPool>(answer.now.pools); }),
+            field("shared_streams", Unit::None,
+                "the recording replayed with as few streams as hold blocks at once; null: not tried",
+                [](const FragmentationAnswer& answer) { return answer.sharing.streams; }),
+            field("shared_pool", Unit::None,
+                "the recording replayed with one pool for all CUDA graphs; null: not tried",
+                [](const FragmentationAnswer& answer) { return answer.sharing.pools; }),
             field("settings", Unit::None, "other settings that were tried, the lowest peak first",
                 &FragmentationAnswer::tried),
             field("thrash", Unit::None, "memory given back to the driver and taken again",

@@ -16,11 +16,12 @@ std::string lineOf(const Recording& recording, StackId stack)
 
 } // namespace
 
-OomOfDevice::OomOfDevice(const DeviceTrace& of, OomVerdict found)
+OomOfDevice::OomOfDevice(const DeviceTrace& of, OomVerdict found, const std::string& file)
     : trace(&of)
     , verdict(std::move(found))
     , byLine(of, Grouping::Line)
     , line(lineOf(of.recording(), verdict.request))
+    , next(nextSteps(of, verdict, file))
 {
 }
 

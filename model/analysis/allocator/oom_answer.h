@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/analysis/allocator/fragmentation_answer.h"
+#include "model/analysis/allocator/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
 #include "model/trace/stack_fields.h"
 
@@ -14,12 +15,13 @@ namespace strata::model {
 
 /// An out-of-memory of one device. Points to the trace.
 struct OomOfDevice {
-    OomOfDevice(const DeviceTrace& trace, OomVerdict verdict);
+    OomOfDevice(const DeviceTrace& trace, OomVerdict verdict, const std::string& file);
 
     const DeviceTrace* trace;
     OomVerdict verdict;
     GroupTable byLine; ///< of blocks
     std::string line; ///< that requested the memory
+    std::vector<NextStep> next;
 };
 
 /// What `strata oom` answers.
@@ -113,6 +115,9 @@ template <> struct Fields<OomOfDevice> {
             within(&OomOfDevice::verdict, &OomVerdict::parts)),
         field("pins", Unit::None, "live blocks of the segments with the most free memory",
             [](const OomOfDevice& of) { return pinsIn(of.verdict.pins, of.byLine); }),
+        field("remedy", Unit::None, "why no setting serves the request; null: see `advice`",
+            [](const OomOfDevice& of) { return unlessEmpty(remedySentence(of.verdict)); }),
+        field("next", Unit::None, "what to do, the best first; three at most", &OomOfDevice::next),
         field("advice", Unit::None, "settings that serve the request when the recording is replayed",
             [](const OomOfDevice& of) {
                 return of.verdict.advice

@@ -107,6 +107,8 @@ Sentence verdictSentence(const OomVerdict& verdict)
 
 Sentence remedySentence(const OomVerdict& verdict)
 {
+    if (!verdict.advice.empty())
+        return {};
     switch (verdict.cause) {
     case OomCause::TooBig: {
         const OomParts& parts = verdict.parts;
@@ -114,28 +116,17 @@ Sentence remedySentence(const OomVerdict& verdict)
             - parts.freeLargeBytes - parts.pendingFreeBytes;
         if (missing > 0)
             return say("No allocator setting serves it: the program has to hold at least %1 less, or the "
-                       "card has to be "
-                       "larger.",
+                       "card has to be larger.",
                 asBytes(missing));
         break;
     }
-    case OomCause::Fragmented:
-        return say("No allocator setting that was tried serves it: free the blocks that pin partly empty "
-                   "segments earlier, or allocate them before all else.");
     case OomCause::PrivatePools:
-        return say("No allocator setting gives memory of private pools to others: let graphs share one pool, "
-                   "or release those that are not replayed any more.");
-    case OomCause::PendingFree:
-        return say("No allocator setting serves it: wait for the other stream before the request, with "
-                   "torch.cuda.synchronize() or an event, so that its memory can be used again.");
+        return say("No allocator setting gives memory of private pools to other requests.");
     case OomCause::OutsidePyTorch:
-        return say(
-            "No allocator setting serves it: look for contexts, NCCL and other libraries of this process "
-            "that allocate for themselves.");
     case OomCause::OtherProcess:
-        return say(
-            "No allocator setting serves it: end the other processes on this device, or choose another "
-            "one; nvidia-smi lists them.");
+        return say("No allocator setting frees memory that PyTorch does not hold.");
+    case OomCause::Fragmented:
+    case OomCause::PendingFree:
     case OomCause::Unknown:
         break;
     }
@@ -204,10 +195,17 @@ Result<OomVerdict> oomVerdictOf(
         verdict.cause = first != verdict.causes.end() ? first->cause : OomCause::Unknown;
     }
 
+    verdict.missingBytes
+        = std::max<std::int64_t>(0, report.settings.segmentBytes(verdict.roundedBytes) - left);
+    verdict.unusableBytes = parts.deviceFreeBytes - left;
     verdict.pins = pinsOf(fragmentationOf(trace, map, report.settings));
     auto tried = trySettingsUpTo(trace, report, event, std::min(available, reserved + left), progress);
     if (!tried)
         return Failure(tried.error());
+    const auto onePool = tryOnePoolUpTo(trace, report, event, std::min(available, reserved + left), progress);
+    if (!onePool)
+        return Failure(onePool.error());
+    verdict.onePool = *onePool;
     for (SettingTried& setting : *tried)
         if (setting.servesRequest && verdict.advice.size() < kMostAdvice)
             verdict.advice.push_back(std::move(setting));

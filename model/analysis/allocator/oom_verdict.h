@@ -4,6 +4,7 @@
 #include "model/analysis/allocator/allocator_map.h"
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/sharing.h"
 
 #include <array>
 #include <cstdint>
@@ -64,6 +65,10 @@ struct OomVerdict {
     OomParts parts;
     bool exact = false; ///< rounded sizes are known
     std::vector<Pin> pins; ///< of the segments with the most free memory, most worth first
+    /// What the driver could not give for the request: with so much more it would have been served.
+    std::int64_t missingBytes = 0;
+    std::int64_t unusableBytes = 0; ///< free on the device, but above a memory fraction
+    std::optional<SharedMemory> onePool; ///< of graphs, up to the request
     std::vector<SettingTried>
         advice; ///< each serves the request when this recording is replayed; three at most
 };
@@ -75,7 +80,7 @@ struct OomVerdict {
 
 /// "fragmented: 40.0 MiB are free within segments, but no piece of them holds 60.0 MiB".
 [[nodiscard]] Sentence verdictSentence(const OomVerdict& verdict);
-/// What would serve the request where no setting does: "No allocator setting serves it: ...".
+/// Why no setting serves the request: "No allocator setting serves it: ...". Empty where `advice` has one.
 [[nodiscard]] Sentence remedySentence(const OomVerdict& verdict);
 
 } // namespace strata::model

@@ -5,6 +5,7 @@
 #include "model/base/wrap.h"
 #include "model/replay/played_calls.h"
 #include "model/session/simulation.h"
+#include "model/trace/producer.h"
 #include "model/trace/program/allocator_calls.h"
 #include "model/wire/info.h"
 
@@ -54,7 +55,7 @@ std::string recordedSettings(const DeviceTrace& trace, ReplayReport::SettingsSou
     const Recording& recording = trace.recording();
     source = ReplayReport::SettingsSource::Recorded;
     std::string text;
-    if (const std::string* json = recordedSettingOf(recording, "PYTORCH_CUDA_ALLOC_CONF")) {
+    if (const std::string* json = recordedAllocConf(SettingsAtStart::of(recording))) {
         const auto value = nlohmann::json::parse(*json, nullptr, false);
         if (value.is_string())
             text = value.get<std::string>();

@@ -103,12 +103,17 @@ Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, cons
     SettingsAsked asked;
     asked.availableBytes = capacityBytes;
     asked.until = last;
+    return tryEach(trace, report, asked, reservedPeakUpTo(trace, last), progress);
+}
+
+std::int64_t reservedPeakUpTo(const DeviceTrace& trace, EventIndex last)
+{
     std::int64_t reserved = trace.totals().reservedBytesStart, peak = reserved;
     for (EventIndex e = 0; e <= last; ++e) {
         reserved += trace.reservedDelta(e);
         peak = std::max(peak, reserved);
     }
-    return tryEach(trace, report, asked, peak, progress);
+    return peak;
 }
 
 Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report)

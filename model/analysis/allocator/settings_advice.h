@@ -40,6 +40,9 @@ struct SettingTried {
 [[nodiscard]] Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace,
     const ReplayReport& report, EventIndex last, std::int64_t capacityBytes, const Progress& progress = {});
 
+/// Of all segments, from the start of the trace to event `last`. O(events).
+[[nodiscard]] std::int64_t reservedPeakUpTo(const DeviceTrace& trace, EventIndex last);
+
 /// Why trySettings() finds nothing to try: no events, or a replay that left the recording in its first half.
 [[nodiscard]] Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report);
 

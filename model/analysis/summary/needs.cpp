@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/summary/needs.h"
 
+#include "model/analysis/summary/recorded_card.h"
 #include "model/analysis/summary/summary.h"
 #include "model/base/wrap.h"
+#include "model/trace/producer.h"
 
 #include <algorithm>
 #include <iterator>
@@ -42,14 +44,22 @@ SentenceArgument tooSmall(CardNames cards)
     return listed(cards, English("%1 and %2 smaller"));
 }
 
+std::size_t comparableCards(const Needs& needs)
+{
+    return needs.cards.size() - cardsWith(needs.cards, Fit::NotComparable).size();
+}
+
 void sayWhatIsCertain(Needs& needs)
 {
     const CardNames small = cardsWith(needs.cards, Fit::No);
     SentenceArgument bytes = asBytes(needs.bytes);
     bytes.strong = true;
+    const std::size_t comparable = comparableCards(needs);
     if (small.empty())
-        needs.line.push_back(say(
-            "Every card of the catalogue has the %1 that are known of, but the run may need more.", bytes));
+        needs.line.push_back(comparable == needs.cards.size()
+                ? say("Every card of the catalogue has the %1 that are known of, but the run may need more.",
+                      bytes)
+                : say("Needs at least %1, and may need more.", bytes));
     else if (small.size() == needs.cards.size())
         needs.line.push_back(say("Needs at least %1: no card of the catalogue has as much.", bytes));
     else
@@ -66,11 +76,60 @@ void sayWhereItFits(Needs& needs)
         needs.line.push_back(say("*Fits* on %1.", listed(enough, English("%1 and %2 larger"))));
     if (!tight.empty())
         needs.line.push_back(say("Tight on %1.", listed(tight, English("%1 and %2 more"))));
-    if (small.size() == needs.cards.size())
+    if (small.size() == needs.cards.size() && !small.empty())
         needs.line.push_back(
             say("*Fits* on none of the %1 cards of the catalogue.", asCount(std::ssize(small))));
     else if (!small.empty())
         needs.line.push_back(say("Not on %1.", tooSmall(small)));
+}
+
+/// Tails and rounding of blocks are a few percent.
+bool isMuch(std::int64_t cached, std::int64_t bytes)
+{
+    constexpr std::int64_t kPart = 10;
+    return cached > 0 && cached >= bytes / kPart && cached <= bytes;
+}
+
+/// What was cached when recording began and is still reserved at the peak; 0: little, or nothing.
+std::int64_t cachedBefore(const DeviceRecording& device, const Totals& totals)
+{
+    std::int64_t reserved = totals.reservedBytesStart, least = reserved;
+    if (!isMuch(wrapSub(reserved, totals.requestedBytesStart), totals.reservedBytesPeak))
+        return 0;
+    const bool frees = totals.actions.contains("segment_free") || totals.actions.contains("segment_unmap");
+    const auto end
+        = frees ? static_cast<std::size_t>(std::max<EventIndex>(totals.reservedPeakEvent, 0)) : 0;
+    for (std::size_t row = 0; row < end; ++row)
+        switch (device.events.action[row]) {
+        case Action::SegmentAlloc:
+        case Action::SegmentMap:
+            reserved = wrapAdd(reserved, device.events.bytes[row]);
+            break;
+        case Action::SegmentFree:
+        case Action::SegmentUnmap:
+            least = std::min(least, reserved = wrapSub(reserved, device.events.bytes[row]));
+            break;
+        default:
+            break;
+        }
+    const std::int64_t cached = wrapSub(least, totals.requestedBytesStart);
+    return isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
+}
+
+/// Of cards with other kernels, or which kernels are assumed.
+void sayWhatIsAssumed(Needs& needs, const Recording& recording)
+{
+    if (needs.ranOn == nullptr) {
+        needs.line.push_back(
+            say("This assumes the kernels of the recorded GPU, which the file does not name."));
+        return;
+    }
+    const auto others = static_cast<std::int64_t>(needs.cards.size() - comparableCards(needs));
+    if (others > 0)
+        needs.line.push_back(
+            say("Not comparable with %1: other kernels than on %2. Dry-run on each: %3",
+                sayCounted("%1 card", "%1 cards", others), needs.ranOn->name,
+                "strata dryrun --device CARD -- " + recordedCommand(recording)));
 }
 
 } // namespace
@@ -90,18 +149,38 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     const DeviceRecording* const device = recording.find(totals.device);
     const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
     needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
-        || summary.breaches > 0 || totals.requestedPeakEvent < 0;
-    needs.cards = cardFits(needs.bytes, needs.atLeast);
+        || summary.breaches > 0 || totals.requestedPeakEvent < 0 || !totals.endKnown;
+    const bool isWhole = device != nullptr && !isPart && !recording.truncation;
+    if (isWhole && totals.reservedKnown && totals.events > 0)
+        if (const std::int64_t cached = cachedBefore(*device, totals); cached > 0) {
+            needs.cachedBeforeBytes = cached;
+            needs.line.push_back(say("%1 reserved, of which %2 cached before recording.",
+                asBytes(totals.reservedBytesPeak), asBytes(cached)));
+        }
+    const Accelerator accelerator = acceleratorOf(recording);
+    if (accelerator == Accelerator::Cuda) {
+        needs.ranOn = recordedCard(recording, totals.device);
+        needs.cards = cardFits(needs.bytes, needs.atLeast, needs.ranOn);
+    }
     std::ranges::stable_sort(needs.cards, {}, [](const CardFit& one) { return one.card->capacityBytes; });
     if (failed && summary.capacity)
         needs.line.push_back(summary.capacity->exact
                 ? say("*Did not fit* on the %1 of this device.", asBytes(summary.capacity->bytes))
                 : say("*Did not fit* on the %1 that this device had for PyTorch.",
                     asBytes(summary.capacity->bytes)));
+    SentenceArgument bytes = asBytes(needs.bytes);
+    bytes.strong = true;
+    if (accelerator != Accelerator::Cuda) {
+        needs.line.push_back(needs.atLeast ? say("Needs at least %1.", bytes) : say("Needs %1.", bytes));
+        needs.line.push_back(say("Recorded on %1: Strata's catalogue has NVIDIA GPUs only.",
+            Sentence(acceleratorName(accelerator))));
+        return needs;
+    }
     if (needs.atLeast)
         sayWhatIsCertain(needs);
     else
         sayWhereItFits(needs);
+    sayWhatIsAssumed(needs, recording);
     return needs;
 }
 

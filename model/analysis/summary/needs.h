@@ -19,7 +19,10 @@ struct Needs {
     /// It may need more: a part of it was not recorded, or it died for want of memory. Then what does not fit
     /// is certain, and nothing else.
     bool atLeast = false;
-    std::vector<CardFit> cards; ///< the smallest first
+    /// Of `bytes` what the allocator had cached when recording began: requested before, or not needed at all.
+    std::int64_t cachedBeforeBytes = 0;
+    std::vector<CardFit> cards; ///< the smallest first; none of another accelerator than CUDA's
+    const Card* ranOn = nullptr; ///< that of the recording; nullptr: not known, its kernels are assumed
     std::vector<Sentence> line; ///< "Fits on A10-24GB, L4-24GB and 9 larger. Not on ..."
 };
 

@@ -63,11 +63,19 @@ template <> struct Fields<Needs> {
             "needed_bytes", Unit::Bytes, "peak of reserved bytes, with a request that failed", &Needs::bytes),
         field("at_least", Unit::None, "the run may need more: a part was not recorded or a request failed",
             &Needs::atLeast),
+        field("cached_before_bytes", Unit::Bytes,
+            "of that, cached when recording began; 0: less than a tenth, or not known",
+            &Needs::cachedBeforeBytes),
         field("outside_bytes", Unit::Bytes, "most that CUDA itself takes of a card for a process",
             [](const Needs&) { return outsideBytesOfProcess(); }),
         field("text", Unit::None, "where the run fits, in words",
             [](const Needs& needs) { return Paragraph{ needs.line }; }),
-        field("cards", Unit::None, "the cards of the catalogue, smallest first", &Needs::cards),
+        field("cards", Unit::None,
+            "the cards of the catalogue, smallest first; empty: not recorded on an NVIDIA GPU", &Needs::cards),
+        field("ran_on", Unit::None, "card that was recorded; null: unknown, `cards` assume its kernels",
+            [](const Needs& needs) {
+                return needs.ranOn ? std::optional(needs.ranOn->name) : std::nullopt;
+            }),
     };
 };
 

@@ -144,7 +144,7 @@ private:
         bool trains = false;
         for (const StepUse& use : stepUses(trace)) {
             trains = trains || use.step.kind == StepKind::Train;
-            if (use.beginNs && use.step.kind != StepKind::Setup && use.step.kind != StepKind::Incomplete)
+            if (use.beginNs && use.step.shownNumber() && use.step.kind != StepKind::Setup && use.step.kind != StepKind::Incomplete)
                 steps.push_back({ "step " + std::to_string(use.step.number), use.step.number, *use.beginNs,
                     wrapAdd(*use.beginNs, use.durationNs) });
         }

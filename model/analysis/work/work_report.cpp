@@ -70,8 +70,10 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTab
             : say("What would help: %1.", remedy));
 }
 
-/// What is won where collectives run beside computation instead of alone.
-void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int64_t ofNs)
+/// What is won where collectives run beside computation instead of alone. Without a backward, as in an
+/// inference, the ways to hide them do not apply.
+void addExposed(
+    std::vector<Sentence>& said, const DeviceWork& device, std::int64_t ofNs, const WorkReport& report)
 {
     const std::int64_t ns = device.exposedCommunicationNs();
     if (static_cast<double>(ns) <= kExposedShare * static_cast<double>(ofNs))
@@ -80,6 +82,8 @@ void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int6
         say("For %1 (%2) collectives run on it with no computation beside them, waiting for other ranks "
             "included: so much is won at most if computation hides them.",
             strongArgument(argument(formatDuration(ns))), formatShare(ns, ofNs)));
+    if (std::ranges::none_of(report.steps, [](const ProfilerStep& step) { return step.tailNs.has_value(); }))
+        return;
     said.push_back(
         say("DDP hides them behind the backward, FSDP by fetching ahead; fewer of them: accumulate "
             "gradients under no_sync()."));
@@ -197,7 +201,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, whole));
     if (isAround || queue != QueueState::Dense)
         addWhy(said, waits, strings);
-    addExposed(said, *device, rangeNs);
+    addExposed(said, *device, rangeNs, report);
     addLaunchesWithoutWork(said, report.launches);
     return said;
 }

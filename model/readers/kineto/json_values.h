@@ -22,6 +22,11 @@ public:
         , m_at(stream.next())
         , m_end(stream.end())
     {
+        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+        (void)more(kByteOrderMark.size());
+        if (static_cast<std::size_t>(m_end - m_at) >= kByteOrderMark.size()
+            && std::memcmp(m_at, kByteOrderMark.data(), kByteOrderMark.size()) == 0)
+            m_at += kByteOrderMark.size();
     }
 
     /// The next byte that is no white space; 0 at the end.

@@ -386,6 +386,8 @@ private:
 bool looksLikeMemoryTimeline(std::span<const std::byte> head)
 {
     std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+    if (constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf"; text.starts_with(kByteOrderMark))
+        text.remove_prefix(kByteOrderMark.size());
     const auto pass = [&text](char wanted) {
         text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
         if (!text.starts_with(wanted))

@@ -2,6 +2,7 @@
 #include "model/readers/snapshot/segments.h"
 
 #include "model/readers/snapshot/fields.h"
+#include "model/trace/producer.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,9 +14,12 @@ namespace {
 constexpr std::uint64_t kSegmentKeys
     = keySetOf(Known::Device, Known::Address, Known::TotalSize, Known::AllocatedSize, Known::ActiveSize,
         Known::RequestedSize, Known::Stream, Known::SegmentType, Known::SegmentPoolId, Known::IsExpandable,
-        Known::Frames, Known::CppFrames, Known::ForwardFrames, Known::RegistrationCounter, Known::Blocks);
+        Known::Frames, Known::CppFrames, Known::ForwardFrames, Known::RegistrationCounter, Known::Blocks,
+        Known::DeviceType);
 constexpr std::uint64_t kBlockKeys = keySetOf(Known::Size, Known::RequestedSize, Known::Address, Known::State,
     Known::Frames, Known::CppFrames, Known::ForwardFrames, Known::History);
+constexpr std::size_t kLongestName = 64; // of what a file calls states and devices
+constexpr std::size_t kMostStates = 1000;
 constexpr std::uint64_t kHistoryKeys
     = keySetOf(Known::Addr, Known::RealSize, Known::Frames, Known::CppFrames);
 
@@ -69,6 +73,11 @@ bool SegmentReader::add(Value value)
     if (*device < 0 || *device > kHighestDevice)
         return m_heap.failWith(
             Error::Kind::Format, say("segment %1: device %2 is impossible", m_count, *device));
+
+    if (const Value type = fields[Known::DeviceType]; type.is(Value::Tag::Text) && m_deviceType.empty())
+        m_deviceType = std::string(m_heap.textOf(type)).substr(0, kLongestName);
+    m_hasStreamsOrTypes
+        = m_hasStreamsOrTypes || fields.has(Known::Stream) || fields.has(Known::SegmentType);
 
     FinalSegment segment;
     const std::optional<std::uint64_t> address = m_heap.bitsOf(fields[Known::Address]);
@@ -132,6 +141,21 @@ bool SegmentReader::readBlocks(Value list, const FinalSegment& segment, std::vec
     return true;
 }
 
+/// Memory of a state that a later version invents is in use, unless the name says otherwise: what is reserved
+/// stays exact either way.
+BlockState SegmentReader::unknownState(std::string_view name)
+{
+    const std::string shortName = std::string(name).substr(0, kLongestName);
+    std::map<std::string, std::int64_t>& counts = m_heap.recording().unknownKeys;
+    const std::string key = kUnknownState + shortName;
+    if (counts.contains(key) || counts.size() < kMostStates)
+        ++counts[key];
+    return name.starts_with("inactive") || name.starts_with("free") ? BlockState::Inactive
+        : name.find("pending") != name.npos || name.find("awaiting") != name.npos
+        ? BlockState::PendingFree
+        : BlockState::Allocated;
+}
+
 bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBlock& block)
 {
     if (!m_heap.isDict(value))
@@ -157,6 +181,8 @@ bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBl
         block.state = BlockState::PendingFree;
     else if (isText(state, Known::Inactive))
         block.state = BlockState::Inactive;
+    else if (state.is(Value::Tag::Text))
+        block.state = unknownState(m_heap.textOf(state));
     else
         return wrong("state", state, say("one of the states of a block"));
 

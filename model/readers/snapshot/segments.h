@@ -5,6 +5,7 @@
 #include "model/readers/values/heap.h"
 
 #include <map>
+#include <string>
 #include <vector>
 
 namespace strata::model {
@@ -28,9 +29,14 @@ public:
     void finish();
 
     [[nodiscard]] std::size_t count() const { return m_count; }
+    /// What the segments call their kind of device, such as "xpu"; empty where they call it nothing.
+    [[nodiscard]] const std::string& deviceType() const { return m_deviceType; }
+    /// Any segment has a stream or a type, as all of PyTorch's caching allocators write.
+    [[nodiscard]] bool hasStreamsOrTypes() const { return m_hasStreamsOrTypes; }
 
 private:
     [[nodiscard]] bool addBlock(Value block, std::uint64_t computedAddress, FinalBlock& out);
+    [[nodiscard]] BlockState unknownState(std::string_view name);
     [[nodiscard]] bool readBlocks(Value blocks, const FinalSegment& segment, std::vector<FinalBlock>& out);
     [[nodiscard]] bool readSize(Value value, const char* key, std::int64_t& bytes);
     [[nodiscard]] bool readSum(Value value, const char* key, std::int64_t& bytes);
@@ -40,6 +46,8 @@ private:
     Heap& m_heap;
     std::map<int, DeviceRecording>& m_devices;
     std::size_t m_count = 0;
+    std::string m_deviceType;
+    bool m_hasStreamsOrTypes = false;
 };
 
 } // namespace strata::model

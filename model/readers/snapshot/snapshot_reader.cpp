@@ -5,6 +5,7 @@
 #include "model/readers/snapshot/fields.h"
 #include "model/readers/snapshot/segments.h"
 #include "model/readers/values/json_text.h"
+#include "model/trace/producer.h"
 #include "model/wire/info.h"
 
 namespace strata::model {
@@ -14,7 +15,9 @@ namespace {
 constexpr std::uint64_t kSnapshotKeys
     = keySetOf(Known::Segments, Known::DeviceTraces, Known::AllocatorSettings, Known::ExternalAnnotations,
         Known::HostSegments, Known::HostTraces, Known::Categories);
+constexpr std::uint64_t kUsedKeys = kSnapshotKeys & ~bitOf(Known::Categories);
 constexpr std::size_t kMostSettingBytes = 65536;
+constexpr std::size_t kMostMemberBytes = std::size_t{ 1 } << 25; // of members that Strata does not use, together
 constexpr std::int64_t kMostAnnotationMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
 
 class SnapshotReader {
@@ -64,7 +67,25 @@ private:
         const Fields fields(m_heap, top, "snapshot", kSnapshotKeys);
         return readSegments(fields[Known::Segments]) && readTraces(fields[Known::DeviceTraces])
             && readSettings(fields[Known::AllocatorSettings])
-            && readAnnotations(fields[Known::ExternalAnnotations]) && readHost(fields);
+            && readAnnotations(fields[Known::ExternalAnnotations]) && readHost(fields) && keepOthers(top);
+    }
+
+    /// Members that Strata has no use for, for whoever gets the snapshot again: each whole or not at all.
+    bool keepOthers(Value top)
+    {
+        std::size_t bytes = 0;
+        const std::span<const Value> pairs = m_heap.contents(top);
+        for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+            if (!pairs[i].is(Value::Tag::Text) || (bitOf(keyOf(pairs[i])) & kUsedKeys) != 0)
+                continue;
+            std::string json;
+            if (!appendJson(m_heap, pairs[i + 1], kMostMemberBytes - bytes, json)
+                || bytes + json.size() > kMostMemberBytes)
+                continue;
+            bytes += json.size();
+            m_recording.facts[snapshot_facts::kMember + std::string(m_heap.textOf(pairs[i]))] = std::move(json);
+        }
+        return true;
     }
 
     bool noSnapshot(Sentence what)
@@ -111,6 +132,9 @@ private:
             break;
         }
         reader.finish();
+        if (!reader.deviceType().empty())
+            m_recording.facts[snapshot_facts::kDeviceType] = reader.deviceType();
+        m_hasAllocatorsMarks = reader.hasStreamsOrTypes() || reader.count() == 0;
         return true;
     }
 
@@ -150,15 +174,19 @@ private:
 
     bool readSettings(Value settings)
     {
-        if (!m_heap.isDict(settings))
+        if (!m_heap.isDict(settings)) {
+            // PyTorch wrote streams and types of segments from its first snapshot on.
+            if (!m_hasAllocatorsMarks && !m_salvaged)
+                m_recording.facts.try_emplace(snapshot_facts::kDeviceType, "other");
             return true;
+        }
         const std::span<const Value> pairs = m_heap.contents(settings);
         for (std::size_t i = 0; i < pairs.size() && m_recording.settings.size() < 4096; i += 2) {
             if (!pairs[i].is(Value::Tag::Text))
                 continue;
             Setting setting;
             setting.key = m_heap.textOf(pairs[i]);
-            appendJson(m_heap, pairs[i + 1], kMostSettingBytes, setting.json);
+            (void)appendJson(m_heap, pairs[i + 1], kMostSettingBytes, setting.json);
             if (setting.key == wire::settings::kSimulatedDevice)
                 m_recording.simulated = true;
             m_recording.settings.push_back(std::move(setting));
@@ -269,6 +297,7 @@ private:
     Heap& m_heap;
     Recording& m_recording;
     bool m_salvaged;
+    bool m_hasAllocatorsMarks = true;
     std::map<int, DeviceRecording> m_devices;
 };
 

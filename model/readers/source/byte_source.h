@@ -51,6 +51,9 @@ public:
 /// gzip, members one after the other; refuses to unpack more than `limit` bytes.
 [[nodiscard]] std::unique_ptr<ByteSource> gzipSource(std::unique_ptr<ByteSource> packed, std::uint64_t limit);
 
+/// UTF-16 as UTF-8, without its byte-order mark; what is no character becomes U+FFFD.
+[[nodiscard]] std::unique_ptr<ByteSource> utf16Source(std::unique_ptr<ByteSource> text, bool bigEndian);
+
 /// base64 up to the first character that is not of it; white space is passed over.
 [[nodiscard]] std::unique_ptr<ByteSource> base64Source(std::unique_ptr<ByteSource> text);
 

@@ -22,7 +22,8 @@ struct Level {
     bool dict = false;
 };
 
-void appendScalar(const Heap& heap, Value value, std::size_t limit, std::string& out)
+/// Whether all of it is there.
+bool appendScalar(const Heap& heap, Value value, std::size_t limit, std::string& out)
 {
     using Tag = Value::Tag;
     switch (value.tag()) {
@@ -44,7 +45,7 @@ void appendScalar(const Heap& heap, Value value, std::size_t limit, std::string&
         break;
     case Tag::Text:
         appendJsonString(firstBytes(heap.textOf(value), limit), out);
-        break;
+        return heap.textOf(value).size() <= limit;
     case Tag::Pair:
         fmt::format_to(std::back_inserter(out), "[{},{}]", value.pairFirst(), value.pairSecond());
         break;
@@ -55,8 +56,9 @@ void appendScalar(const Heap& heap, Value value, std::size_t limit, std::string&
     case Tag::Frame:
     case Tag::Unset:
         out += kCut;
-        break;
+        return false;
     }
+    return true;
 }
 
 } // namespace
@@ -74,16 +76,18 @@ void appendJsonString(std::string_view text, std::string& out)
     }
 }
 
-void appendJson(const Heap& heap, Value value, std::size_t limit, std::string& out)
+bool appendJson(const Heap& heap, Value value, std::size_t limit, std::string& out)
 {
+    bool isWhole = true;
     const std::size_t most = out.size() + limit;
     std::vector<Level> levels;
     const auto open = [&](Value v) {
         const bool dict = heap.isDict(v);
         if (!dict && !heap.isPlainList(v)) {
-            appendScalar(heap, v, limit, out);
+            isWhole = appendScalar(heap, v, limit, out) && isWhole;
         } else if (levels.size() >= kMostLevels || out.size() >= most) {
             out += kCut;
+            isWhole = false;
         } else {
             out += dict ? '{' : '[';
             levels.push_back({ heap.contents(v), 0, dict });
@@ -102,13 +106,15 @@ void appendJson(const Heap& heap, Value value, std::size_t limit, std::string& o
         if (out.size() >= most) {
             out += level.dict ? "\"...\":null" : kCut;
             level.next = level.items.size();
+            isWhole = false;
             continue;
         }
         if (level.dict) {
             const Value key = level.items[level.next];
             if (key.is(Value::Tag::Text)) {
-                appendScalar(heap, key, limit, out);
+                isWhole = appendScalar(heap, key, limit, out) && isWhole;
             } else {
+                isWhole = false;
                 std::string text;
                 appendScalar(heap, key, limit, text);
                 appendJsonString(text, out);
@@ -123,6 +129,7 @@ void appendJson(const Heap& heap, Value value, std::size_t limit, std::string& o
             open(item);
         }
     }
+    return isWhole;
 }
 
 } // namespace strata::model

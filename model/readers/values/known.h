@@ -71,6 +71,7 @@ enum class Known : std::uint32_t {
     Allocated,
     Active,
     OwnerPrivatePoolId,
+    DeviceType, // of accelerators that are not CUDA's
     TraceEvents,
     KeyCount, // not a text
     // Actions, in the order of the enum Action
@@ -110,7 +111,7 @@ inline constexpr std::array<std::string_view, kKnownCount> kKnownTexts{ "action"
     "device", "address", "total_size", "allocated_size", "active_size", "requested_size", "segment_type",
     "segment_pool_id", "is_expandable", "registration_counter", "blocks", "state", "history", "real_size",
     "segments", "device_traces", "allocator_settings", "external_annotations", "host_segments", "host_traces",
-    "categories", "stage", "allocated", "active", "owner_private_pool_id", "traceEvents", "alloc",
+    "categories", "stage", "allocated", "active", "owner_private_pool_id", "device_type", "traceEvents", "alloc",
     "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap",
     "snapshot", "oom", "user_defined", "annotate", "small", "large", "active_allocated",
     "active_pending_free", "active_awaiting_free", "inactive", "START", "END", "N/A", "" };

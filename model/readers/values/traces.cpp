@@ -373,13 +373,13 @@ StringId Traces::jsonText(std::span<const std::pair<Value, Value>> members)
         if (out.size() > 1)
             out += ',';
         std::string name;
-        appendJson(m_heap, key, 256, name);
+        (void)appendJson(m_heap, key, 256, name);
         if (key.is(Value::Tag::Text))
             out += name;
         else
             appendJsonString(name, out);
         out += ':';
-        appendJson(m_heap, value, kMostJsonOfOne, out);
+        (void)appendJson(m_heap, value, kMostJsonOfOne, out);
     }
     out += '}';
     m_jsonBytes += out.size();

@@ -13,6 +13,20 @@ namespace {
 /// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
 constexpr double kBeyondOff = 0.06;
 
+/// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off. Where
+/// these come to what was recorded, little more; else so much that all is not wider than a share. Measured in
+/// the families of tests/truth/tests/test_whatif_late.py and rounded up.
+void widenLate(std::int64_t& least, std::int64_t& most)
+{
+    constexpr double kExactOff = 0.015, kMostOff = 0.045, kWidth = 0.14;
+    const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
+    const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
+    const double share = least == most ? kExactOff : std::clamp((kWidth - width) / 2, kExactOff, kMostOff);
+    const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * share));
+    least = std::max<std::int64_t>(least - more, 0);
+    most += more;
+}
+
 /// Fewer items need no more than was recorded, and more items no less, but for other algorithms. `least` and
 /// `most` as they were replayed, which may lie further out.
 void keepToRecorded(Prediction& prediction, const PeakFigures& least, const PeakFigures& most)
@@ -46,12 +60,22 @@ bool isPoint(const Prediction& prediction)
 
 } // namespace
 
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, bool isLate)
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
+    std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (!sizes.flag.empty())
+    if (isLate) {
+        widenLate(least, most);
+        prediction.least.reservedBytesPeak = least;
+        prediction.most.reservedBytesPeak = most;
+    }
+    if (isLate && sizes.flag.empty()) {
+        const Sentence why = say("the recordings begin late: what was requested and cached before is "
+                                 "estimated from their differences");
+        prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);
+    } else if (!sizes.flag.empty())
         prediction.reason = prediction.predicted ? sizes.flag
             : sizes.differs && isBeyond
             ? boundsAlone(say("%1; a recording beyond what is asked for tells more", sizes.flag))
@@ -61,7 +85,7 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
             = anEstimate(say("no recording has those sizes, for which libraries may take other algorithms"));
 }
 
-void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes)
+void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes, bool isLate)
 {
     const bool told = sizes.evidence == WhatIfEvidence::Roles;
     if (!told || !isPoint(prediction))
@@ -73,7 +97,12 @@ void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSiz
             scenario.changes, [](const Change& change) { return change.does(Does::Batch); });
     if (isBatchAlone)
         keepToRecorded(prediction, least, most);
-    if (!told)
+    if (isLate && sizes.olderOpenBytes > 0) {
+        const Sentence why = say("the recording begins late, and nothing shows which of the %1 from before go "
+                                 "with the batch; a second recording with another batch (%2) tells each size",
+            asBytes(sizes.olderOpenBytes), Sentence(kOtherRecording));
+        prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);
+    } else if (!told)
         prediction.reason = sizes.flag;
     else if (prediction.predicted)
         prediction.reason = anEstimate(say("it goes by what blocks are for; a second recording with "

@@ -10,10 +10,11 @@ namespace strata::model {
 /// where there is a range only, and says why. docs/accuracy.md has the measured errors.
 
 /// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
-/// many.
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond);
+/// many. `isLate`: they begin with memory from before.
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, bool isLate = false);
 /// By what blocks are for. Where nothing but the batch is another, bounds do not lie on the other side of
 /// what was recorded.
-void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes);
+void weighRoles(
+    Prediction& prediction, const Scenario& scenario, const BatchSizes& sizes, bool isLate = false);
 
 } // namespace strata::model

@@ -10,6 +10,7 @@
 #include "model/whatif/ask/lacks.h"
 #include "model/whatif/kinds/go_together.h"
 #include "model/whatif/kinds/rewrites.h"
+#include "model/whatif/run/late_start.h"
 #include "model/whatif/run/run_replay.h"
 #include "model/whatif/run/step_edits.h"
 
@@ -100,10 +101,14 @@ Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure
     return batchByRecordings(recordings, asked, isBatch(measure) ? BatchGrowth::Lines : BatchGrowth::Powers);
 }
 
-ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)
+/// `before`: with those bytes in StartBefore, too, where that is asked for.
+ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes,
+    const std::vector<std::int64_t>& older = {}, const LateStart* before = nullptr)
 {
     for (std::size_t row = 0; row < sizes.size(); ++row)
         run.blocks[row].bytes = sizes[row];
+    if (before != nullptr)
+        run.before = StartBefore{ older, before->rounds };
     return run;
 }
 
@@ -141,34 +146,81 @@ bool isBeyond(const std::vector<RecordedRun>& runs, Measure measure, std::int64_
     return asked < least.*measure || asked > most.*measure;
 }
 
+void include(ReplayedRun& came, const ReplayedRun& other)
+{
+    came.least = lowerFigures(came.least, other.least);
+    came.most = higher(came.most, other.most);
+    came.mayRunOutOfMemory |= (other.outOfMemoryEvent || other.mayRunOutOfMemory) && !came.outOfMemoryEvent;
+}
+
 /// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
 Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
-    const Rewrites& rewrites, const Progress& progress)
+    const Rewrites& rewrites, const Progress& progress, const LateStart* before = nullptr)
 {
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
-    const auto with = [&](const std::vector<std::int64_t>& bytes, std::size_t way) {
-        return replay.of(rewrites.of(withSizes(program, bytes), way));
+    using Bytes = std::vector<std::int64_t> SizesBetween::*;
+    const auto with = [&](Bytes bytes, std::size_t way) {
+        return replay.of(rewrites.of(withSizes(program, sizes.*bytes, sizes.older.*bytes, before), way));
     };
-    auto came = with(sizes.likely, 0);
+    auto came = with(&SizesBetween::likely, 0);
     if (!came || scenario.firstLook)
         return came;
-    const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
+    const auto includeIt = [&](const Result<ReplayedRun>& other) -> Result<void> {
         if (!other)
             return Failure(other.error());
-        came->least = lowerFigures(came->least, other->least);
-        came->most = higher(came->most, other->most);
-        came->mayRunOutOfMemory |= other->outOfMemoryEvent && !came->outOfMemoryEvent;
+        include(*came, *other);
         return {};
     };
-    if (sizes.least != sizes.likely || sizes.most != sizes.likely)
-        for (const auto* bound : { &sizes.least, &sizes.most })
-            if (const auto included = include(with(*bound, 0)); !included)
+    const auto isOpen = [](const SizesBetween& of) { return of.least != of.likely || of.most != of.likely; };
+    if (isOpen(sizes) || isOpen(sizes.older))
+        for (const Bytes bound : { &SizesBetween::least, &SizesBetween::most })
+            if (const auto included = includeIt(with(bound, 0)); !included)
                 return Failure(included.error());
     for (std::size_t way = 1; way < rewrites.ways(); ++way)
-        if (const auto included = include(with(sizes.likely, way)); !included)
+        if (const auto included = includeIt(with(&SizesBetween::likely, way)); !included)
             return Failure(included.error());
     return came;
+}
+
+/// The replays of the recordings themselves are off by some bytes, or by a share: this one may be too. What
+/// the nearest recording has is likeliest.
+void addOff(const LateStart& before, ReplayedRun& came)
+{
+    const std::int64_t likely = came.likely.reservedBytesPeak;
+    std::vector<std::int64_t> offs = before.offBytes;
+    for (const double share : before.offShare)
+        offs.push_back(std::llround(static_cast<double>(likely) * share));
+    offs.push_back(0);
+    const auto [least, most] = std::ranges::minmax(offs);
+    const auto add = [](std::int64_t& bytes, std::int64_t more) {
+        bytes = std::max<std::int64_t>(bytes + more, 0);
+    };
+    add(came.likely.reservedBytesPeak, before.offBytes.front());
+    add(came.least.reservedBytesPeak, least);
+    add(came.most.reservedBytesPeak, most);
+}
+
+/// The same, of recordings that begin late with each start that may be. `starts`: none, they do not.
+Result<ReplayedRun> replayWith(const std::vector<LateStart>& starts, const RecordedRun& run,
+    const Scenario& scenario, const BatchSizes& sizes, const Rewrites& rewrites, const Progress& progress)
+{
+    if (starts.empty())
+        return replayBetween(run, scenario, sizes, rewrites, progress);
+    std::optional<ReplayedRun> all;
+    for (const LateStart& start : starts) {
+        auto came = replayBetween(run, scenario, sizes, rewrites, progress, &start);
+        if (!came)
+            return came;
+        addOff(start, *came);
+        if (all)
+            include(*all, *came);
+        else
+            all = *std::move(came);
+        if (scenario.firstLook)
+            break;
+    }
+    return *std::move(all);
 }
 
 /// The sizes that were recorded.
@@ -195,8 +247,9 @@ std::int64_t paddingOf(const std::vector<RecordedRun>& runs, std::int64_t asked)
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
 /// did as it does there; where it can tell.
-Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, Measure measure,
-    std::int64_t asked, Prediction& prediction, const Progress& progress)
+Result<void> widenByNext(std::vector<RecordedRun> runs, const std::vector<LateStart>& starts,
+    const Scenario& scenario, Measure measure, std::int64_t asked, Prediction& prediction,
+    const Progress& progress)
 {
     std::swap(runs[0], runs[1]);
     const auto sizes = sizesOf(runs, measure, asked);
@@ -205,7 +258,7 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto rewrites = rewritesOf(runs.front(), scenario);
     if (!rewrites)
         return {};
-    const auto came = replayBetween(runs.front(), scenario, *sizes, *rewrites, progress);
+    const auto came = replayWith(starts, runs.front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lowerFigures(prediction.least, came->least);
@@ -231,18 +284,33 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     const auto rewrites = rewritesOf(sorted->front(), scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    const auto came = replayBetween(sorted->front(), scenario, *sizes, *rewrites, progress);
+    std::vector<LateStart> starts;
+    const std::ptrdiff_t late = std::ranges::count_if(*sorted, beginsLate);
+    if (late > 0 && late < std::ssize(*sorted))
+        return fail(Error::Kind::Refused,
+            say("some of the recordings begin late, and some when the program starts"),
+            say("record the program from the same step on with each size"));
+    if (late > 0) {
+        auto found = lateStartsOf(*sorted, progress);
+        if (!found)
+            return Failure(found.error());
+        starts = *std::move(found);
+    }
+    const bool isLate = !starts.empty();
+    const auto came = replayWith(starts, sorted->front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     takeReplay(prediction, *came);
     prediction.run = std::make_shared<ProgramRun>(
-        rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely)));
+        rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely, sizes->older.likely,
+            isLate ? &starts.front() : nullptr)));
     prediction.recording = static_cast<std::size_t>(
         std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs && !scenario.firstLook)
-        if (const auto widened = widenByNext(*sorted, scenario, measure, asked, prediction, progress);
+        if (const auto widened
+            = widenByNext(*sorted, starts, scenario, measure, asked, prediction, progress);
             !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
@@ -251,9 +319,9 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     if (scenario.firstLook)
         return prediction;
     if (sizes->evidence == WhatIfEvidence::Recordings)
-        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked));
+        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked), isLate);
     else
-        weighRoles(prediction, scenario, *sizes);
+        weighRoles(prediction, scenario, *sizes, isLate);
     rewrites->weigh(prediction);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
         prediction.reason.why = say("%1; a program that pads to a multiple of %2, as all recordings have it, "

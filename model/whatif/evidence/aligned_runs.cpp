@@ -18,6 +18,7 @@ namespace {
 struct RunToken {
     EventIndex event = 0;
     std::uint32_t block = AlignedRuns::kNone; ///< row of what was born; of a request
+    std::uint32_t older = AlignedRuns::kNone; ///< row of what is from before recording; of the end of a free
     std::int64_t what = 0; ///< the same where events can be the same
     std::int64_t site = 0; ///< that, and where the program asks for it
 };
@@ -72,10 +73,12 @@ std::vector<RunToken> runTokensOf(const DeviceTrace& trace)
         // Streams by the order of their first appearance: as handles they differ from run to run.
         const int kind = action == Action::Alloc ? 0 : action == Action::FreeRequested ? 1 : 2;
         const std::int64_t what = events.stream[row] * std::int64_t{ 4 } + kind;
-        RunToken token{ static_cast<EventIndex>(row), AlignedRuns::kNone, what, what };
+        RunToken token{ .event = static_cast<EventIndex>(row), .what = what, .site = what };
         const BlockId block = events.block[row];
         if (action == Action::Alloc && block.valid() && !block.isOlder())
             token.block = static_cast<std::uint32_t>(block.row());
+        else if (action == Action::FreeCompleted && block.valid() && block.isOlder())
+            token.older = static_cast<std::uint32_t>(block.row());
         tokens.push_back(token);
     }
     return tokens;
@@ -103,6 +106,8 @@ void pair(Tokens first, Tokens second, AlignedRuns& runs)
     for (std::size_t i = 0; i < first.size(); ++i)
         if (first[i].block != AlignedRuns::kNone)
             runs.other[first[i].block] = second[i].block;
+        else if (first[i].older != AlignedRuns::kNone)
+            runs.older[first[i].older] = second[i].older;
 }
 
 std::vector<std::uint32_t> partnersBy(Tokens first, Tokens second, std::int64_t RunToken::*value)
@@ -147,6 +152,7 @@ AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
 {
     AlignedRuns runs;
     runs.other.assign(first.blocks().bornCount(), AlignedRuns::kNone);
+    runs.older.assign(first.blocks().olderCount(), AlignedRuns::kNone);
     std::vector<RunToken> a = runTokensOf(first), b = runTokensOf(second);
     runs.equal = std::ranges::equal(a, b, same);
     if (runs.equal) {

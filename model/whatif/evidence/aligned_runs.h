@@ -14,6 +14,8 @@ struct AlignedRuns {
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
     std::vector<std::uint32_t> other; ///< by row of the first one's blocks: that of the other; kNone
+    /// The same of blocks from before recording: both recordings free them at the same place.
+    std::vector<std::uint32_t> older;
     std::int64_t alone = 0; ///< blocks of either that the other has not
     bool equal = false; ///< both asked for and gave back the same, in the same order
 };

@@ -14,12 +14,27 @@
 
 namespace strata::model {
 
+/// The requested bytes of blocks, by row. least <= likely <= most.
+struct SizesBetween {
+    std::vector<std::int64_t> likely, least, most;
+
+    void add(std::int64_t is, std::int64_t atLeast, std::int64_t atMost)
+    {
+        likely.push_back(is);
+        least.push_back(atLeast);
+        most.push_back(atMost);
+    }
+};
+
 /// The requested bytes of each block of a trace, by its row, with another batch.
-struct BatchSizes {
-    std::vector<std::int64_t> likely, least, most; ///< least <= likely <= most
+struct BatchSizes : SizesBetween {
+    /// Of those from before recording; behind them of others, where another recording has more.
+    SizesBetween older;
     std::vector<RuleUse> uses; ///< in the order of rules; those that met a block
     WhatIfEvidence evidence = WhatIfEvidence::Sizes;
     std::int64_t unknownBytes = 0; ///< the most that blocks whose size is not decided had at a time
+    std::int64_t olderOpenBytes = 0; ///< of those from before recording that may go with the batch, or not
+    std::int64_t olderChange = 0; ///< bytes by which those from before recording differ from the recorded ones
     bool differs = false; ///< the first two recordings do not ask for the same: in turn, they say otherwise
     Sentence flag; ///< what makes the answer doubtful; empty: nothing
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/kinds/batch.h"
 
+#include "model/base/wrap.h"
 #include "model/whatif/evidence/aligned_runs.h"
+#include "model/whatif/evidence/older_pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -151,6 +153,33 @@ Differing differingOf(const BatchRecording& base, const BatchRecording& other, c
     return differing;
 }
 
+/// What was there when recording began, by the samples that recordings have of it.
+void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<AlignedRuns>& aligned,
+    std::int64_t to, BatchGrowth growth, RuleSums& sums, BatchSizes& sizes)
+{
+    const BatchRecording& base = recordings.front();
+    const BlockColumns& blocks = base.trace->blocks();
+    std::vector<OlderPairs> pairs;
+    for (std::size_t other = 0; other < aligned.size(); ++other)
+        pairs.push_back(pairOlder(*base.trace, *recordings[other + 1].trace, aligned[other]));
+    std::vector<Sample> samples;
+    const auto add = [&](std::int64_t bytes, const auto& bytesIn) {
+        samples.assign(1, { base.items, bytes });
+        for (std::size_t other = 0; other < pairs.size(); ++other)
+            samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
+        std::ranges::stable_sort(
+            samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
+        const Fitted fitted = fit(samples, to, growth);
+        sums.add(fitted.rule, bytes);
+        sizes.older.add(fitted.bytes, fitted.least, fitted.most);
+        sizes.olderChange = wrapAdd(sizes.olderChange, wrapSub(fitted.bytes, bytes));
+    };
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row)
+        add(blocks.requestedBytes[BlockId::older(row)], [&](const OlderPairs& of) { return of.bytes[row]; });
+    if (std::ranges::any_of(pairs, [](const OlderPairs& of) { return of.besides > 0; }))
+        add(0, [](const OlderPairs& of) { return of.besides; });
+}
+
 } // namespace
 
 Result<BatchSizes> batchByRecordings(
@@ -203,9 +232,8 @@ Result<BatchSizes> batchByRecordings(
         if (samples.size() < 2) {
             sums.add(BlockRule::NotAligned, bytes);
             // It may be missing with that batch, too, or go with it.
-            sizes.likely.push_back(bytes);
-            sizes.least.push_back(std::min<std::int64_t>(bytes, 1));
-            sizes.most.push_back(std::max(bytes, roundedLineAt({ 0, 0 }, { base.items, bytes }, to)));
+            sizes.add(bytes, std::min<std::int64_t>(bytes, 1),
+                std::max(bytes, roundedLineAt({ 0, 0 }, { base.items, bytes }, to)));
             undecided[row] = true;
             continue;
         }
@@ -214,13 +242,12 @@ Result<BatchSizes> batchByRecordings(
             return fail(Error::Kind::Usage,
                 say("a single block would have 32 TiB and more, which no device has"), say("ask for less"));
         sums.add(fitted.rule, bytes);
-        sizes.likely.push_back(fitted.bytes);
-        sizes.least.push_back(fitted.least);
-        sizes.most.push_back(fitted.most);
+        sizes.add(fitted.bytes, fitted.least, fitted.most);
         // Where it bends, anything between is as likely.
         undecided[row] = fitted.rule == BlockRule::Interpolated;
         bent += undecided[row] ? 1 : 0;
     }
+    fitOlder(recordings, aligned, to, growth, sums, sizes);
     sizes.uses = sums.used();
     sizes.unknownBytes = mostLiveBytes(*base.trace, undecided);
     sizes.differs = !aligned.front().equal;

@@ -275,15 +275,25 @@ Result<BatchSizes> batchByRoles(const DeviceTrace& trace, const TrainingSteps& s
         undecided[row] = mayScale && (!told || !isSure);
         if (rule == BlockRule::Squared) { // or a number for each item and neuron
             const auto [least, most] = std::minmax({ scaling.scaled(bytes), scaling.squared(bytes) });
-            sizes.likely.push_back(scaling.squared(bytes));
-            sizes.least.push_back(least);
-            sizes.most.push_back(most);
+            sizes.add(scaling.squared(bytes), least, most);
             continue;
         }
         const std::int64_t scaled = mayScale ? scaling.scaled(bytes) : bytes;
-        sizes.likely.push_back(scales ? scaled : bytes);
-        sizes.least.push_back(undecided[row] ? std::min(bytes, scaled) : scaled);
-        sizes.most.push_back(undecided[row] ? std::max(bytes, scaled) : scaled);
+        sizes.add(scales ? scaled : bytes, undecided[row] ? std::min(bytes, scaled) : scaled,
+            undecided[row] ? std::max(bytes, scaled) : scaled);
+    }
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row) {
+        // Nothing shows where it came from: if it is not the model's, it may be of a step before.
+        const BlockId block = BlockId::older(row);
+        const std::int64_t bytes = blocks.requestedBytes[block];
+        const Category category = categories.of(block).category;
+        const bool isOpen = category == Category::Input || category == Category::Activation
+            || category == Category::Temporary || category == Category::Unknown;
+        const std::int64_t scaled = isOpen ? scaling.scaled(bytes) : bytes;
+        const bool ends = blocks.death(block) != BlockColumns::kNever;
+        sizes.older.add(ends ? scaled : bytes, std::min(bytes, scaled), std::max(bytes, scaled));
+        sizes.olderChange = wrapAdd(sizes.olderChange, ends ? wrapSub(scaled, bytes) : 0);
+        sizes.olderOpenBytes = wrapAdd(sizes.olderOpenBytes, isOpen ? bytes : 0);
     }
     sizes.uses = sums.used();
     sizes.unknownBytes = mostLiveBytes(trace, undecided);

@@ -2,6 +2,7 @@
 #include "model/whatif/plan/advice.h"
 
 #include "model/base/shell.h"
+#include "model/trace/producer.h"
 #include "model/whatif/answer/predicted_bounds.h"
 #include "model/whatif/ask/change_kind.h"
 #include "model/whatif/plan/alternatives.h"
@@ -72,7 +73,7 @@ std::string Advice::command(const std::string& file, std::optional<int> device) 
 
 Sentence Advice::sentence() const
 {
-    const std::string change = scenario.changes.empty() ? "PYTORCH_CUDA_ALLOC_CONF=" + *scenario.settings
+    const std::string change = scenario.changes.empty() ? (variable.empty() ? "settings " : variable + "=") + *scenario.settings
                                                         : scenario.changes.front().text;
     const std::int64_t recorded = prediction.recorded.reservedBytesPeak;
     if (!prediction.predicted)
@@ -134,6 +135,7 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
             return Failure(prediction.error());
         if (!prediction)
             continue;
+        one.variable = settingsVariable(acceleratorOf(run.trace->recording()));
         one.savedBytes = recorded - prediction->neededBytes();
         one.prediction = std::move(*prediction);
         if (one.savedBytes >= recorded / kLeastSaved)

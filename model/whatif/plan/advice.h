@@ -18,6 +18,7 @@ struct Advice {
     Scenario scenario; ///< of one change
     Prediction prediction;
     std::int64_t savedBytes = 0; ///< of the recorded reserved peak, likely
+    std::string variable; ///< that takes settings: "PYTORCH_CUDA_ALLOC_CONF"
 
     /// As `strata whatif` takes it: {"--change", "checkpoint=Block"}, {"--set", "..."}.
     [[nodiscard]] std::vector<std::string> words() const;

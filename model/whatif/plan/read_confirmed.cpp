@@ -2,7 +2,6 @@
 #include "model/whatif/plan/read_confirmed.h"
 
 #include "model/base/read_answer.h"
-#include "model/whatif/plan/whatif_report.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,6 +3,7 @@
 
 #include "model/base/result.h"
 #include "model/whatif/ask/scenario.h"
+#include "model/whatif/plan/whatif_report.h"
 
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace strata::model {
 /// What `strata whatif --confirm --json` says of one device: keys of WhatIfDevice.
 struct ConfirmedDevice {
     std::optional<PeakFigures> predicted; ///< none: a range only
-    std::optional<PeakFigures> confirmed; ///< none: nothing confirms the answer
+    std::optional<ConfirmedPeaks> confirmed; ///< none: nothing confirms the answer
     std::optional<PeakFigures> unchanged;
     std::optional<std::string> by; ///< "program" or "calls"
     std::optional<std::string> note; ///< why the answer is doubtful, or is not confirmed

@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/plan/whatif_report.h"
 
+#include "model/analysis/summary/recorded_card.h"
+#include "model/trace/producer.h"
+
 #include <algorithm>
 
 namespace strata::model {
 
+std::optional<ConfirmedPeaks> WhatIfDevice::confirmedPeaks() const
+{
+    if (confirmed() == nullptr && requestedConfirmed() == nullptr)
+        return std::nullopt;
+    const PeakFigures& changed = confirmation->changed;
+    ConfirmedPeaks peaks{ .requestedBytesPeak = changed.requestedBytesPeak };
+    if (confirmed() != nullptr) {
+        peaks.allocatedBytesPeak = changed.allocatedBytesPeak;
+        peaks.reservedBytesPeak = changed.reservedBytesPeak;
+    }
+    return peaks;
+}
+
 std::vector<CardMargin> WhatIfDevice::fitsOn() const
 {
-    return isAnswered() && !needsAtLeast() ? cardsWithRoom(roomBytes()) : std::vector<CardMargin>();
+    if (!isAnswered() || needsAtLeast() || acceleratorOf(trace->recording()) != Accelerator::Cuda)
+        return {};
+    return cardsWithRoom(roomBytes(), false, 0, recordedCard(trace->recording(), trace->device()));
 }
 
 std::optional<std::string_view> WhatIfReport::evidence() const
@@ -15,7 +33,7 @@ std::optional<std::string_view> WhatIfReport::evidence() const
     std::optional<WhatIfEvidence> weakest;
     bool byCalls = false;
     for (const WhatIfDevice& device : devices) {
-        byCalls = byCalls || (device.confirmed() != nullptr && device.confirmed()->byCalls);
+        byCalls = byCalls || (device.confirmedPeaks() && device.confirmation->byCalls);
         if (!device.refused)
             weakest = std::max(weakest.value_or(WhatIfEvidence::Replay), device.prediction.evidence);
     }

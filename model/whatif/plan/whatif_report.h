@@ -21,11 +21,39 @@
 
 namespace strata::model {
 
+/// Peaks of a run, each where it is confirmed.
+struct ConfirmedPeaks {
+    std::optional<std::int64_t> requestedBytesPeak, allocatedBytesPeak, reservedBytesPeak;
+
+    /// Nothing where the reserved peak is not, on which hangs what fits.
+    [[nodiscard]] std::optional<PeakFigures> withReserved() const
+    {
+        if (!reservedBytesPeak)
+            return std::nullopt;
+        return PeakFigures{ requestedBytesPeak.value_or(0), allocatedBytesPeak.value_or(0),
+            *reservedBytesPeak };
+    }
+};
+
+template <> struct Fields<ConfirmedPeaks> {
+    static constexpr std::tuple all{
+        field("requested_bytes_peak", Unit::Bytes, "peak of requested bytes",
+            &ConfirmedPeaks::requestedBytesPeak),
+        field("allocated_bytes_peak", Unit::Bytes,
+            "peak of allocated bytes, rounded as the allocator does; null: not confirmed",
+            &ConfirmedPeaks::allocatedBytesPeak),
+        field("reserved_bytes_peak", Unit::Bytes, "peak of reserved bytes; null: not confirmed",
+            &ConfirmedPeaks::reservedBytesPeak),
+    };
+};
+
 /// Peaks of the program itself, or of its recorded calls, on a simulated device.
 struct Confirmation {
     PeakFigures unchanged, changed;
     bool byCalls = false; ///< the recording's calls, not the program
     bool isConfirmed = true; ///< false: unchanged, the calls do not need what was recorded; `note` says so
+    /// All that they request is as recorded, but not where the allocator puts it.
+    bool isRequestedConfirmed = true;
     bool runsOutOfMemory = false; ///< a request was refused; the peaks are then those of a device with room
     std::string note; ///< why the answer is doubtful, a sentence; empty: it is not
 };
@@ -44,24 +72,42 @@ struct WhatIfDevice {
     {
         return confirmation && confirmation->isConfirmed ? &*confirmation : nullptr;
     }
+    /// What confirms the requested peak alone; nullptr: nothing does, or more is confirmed.
+    [[nodiscard]] const Confirmation* requestedConfirmed() const
+    {
+        return confirmation && !confirmation->isConfirmed && confirmation->isRequestedConfirmed
+            ? &*confirmation
+            : nullptr;
+    }
+    [[nodiscard]] std::optional<ConfirmedPeaks> confirmedPeaks() const;
+    /// Nothing is known but the requested peak.
+    [[nodiscard]] bool isRequestedAlone() const { return refused && requestedConfirmed() != nullptr; }
     /// By an estimate, or by the program.
-    [[nodiscard]] bool isAnswered() const { return !refused || confirmed() != nullptr; }
+    [[nodiscard]] bool isAnswered() const
+    {
+        return !refused || confirmed() != nullptr || requestedConfirmed() != nullptr;
+    }
     [[nodiscard]] bool runsOutOfMemory() const
     {
         return confirmed() != nullptr ? confirmed()->runsOutOfMemory : prediction.runsOutOfMemory;
     }
     /// The program may request more than is known.
-    [[nodiscard]] bool needsAtLeast() const { return confirmed() == nullptr && prediction.atLeastBytes; }
+    [[nodiscard]] bool needsAtLeast() const
+    {
+        return isRequestedAlone() || (confirmed() == nullptr && prediction.atLeastBytes);
+    }
     /// The reserved peak that a limit is held against: the confirmed one, else that of the answer, or the
     /// upper bound of a range.
     [[nodiscard]] std::int64_t neededBytes() const
     {
-        return confirmed() != nullptr ? confirmed()->changed.reservedBytesPeak : prediction.neededBytes();
+        return confirmed() != nullptr ? confirmed()->changed.reservedBytesPeak
+            : isRequestedAlone()      ? confirmation->changed.requestedBytesPeak
+                                      : prediction.neededBytes();
     }
     /// What a card must have room for.
     [[nodiscard]] std::int64_t roomBytes() const
     {
-        return confirmed() != nullptr ? confirmed()->changed.reservedBytesPeak : prediction.roomBytes();
+        return confirmed() != nullptr || isRequestedAlone() ? neededBytes() : prediction.roomBytes();
     }
     /// In the order of the catalogue; none where it may need more.
     [[nodiscard]] std::vector<CardMargin> fitsOn() const;
@@ -138,7 +184,8 @@ template <> struct Fields<WhatIfDevice> {
                 return of.isAnswered() ? std::optional(of.roomBytes()) : std::nullopt;
             }),
         field("at_least", Unit::None,
-            "it may need more: a request was refused, or no recorded moment is above the beginning",
+            "it may need more: a request was refused, no recorded moment is above the beginning, or the "
+            "requested peak alone is confirmed",
             &WhatIfDevice::needsAtLeast),
         field("fits_on", Unit::None, "cards that have room; none where `at_least`", &WhatIfDevice::fitsOn),
         field("batch_before", Unit::Count, "batch size; null: not changed",
@@ -167,21 +214,19 @@ template <> struct Fields<WhatIfDevice> {
             inPrediction(&Prediction::unknownBytes)),
         field("confirmed", Unit::None,
             "with `--confirm`: peaks of the program, or of its calls, with the changes; else null",
-            [](const WhatIfDevice& of) {
-                return of.confirmed() != nullptr ? std::optional(of.confirmed()->changed) : std::nullopt;
-            }),
+            &WhatIfDevice::confirmedPeaks),
         field("confirmed_unchanged", Unit::None, "the same without the changes",
             [](const WhatIfDevice& of) {
                 return of.confirmation ? std::optional(of.confirmation->unchanged) : std::nullopt;
             }),
         field("confirmed_by", Unit::None, "`program` or `calls`; null: it is not confirmed",
             [](const WhatIfDevice& of) {
-                return of.confirmed() != nullptr
-                    ? std::optional<std::string_view>(of.confirmed()->byCalls ? "calls" : "program")
+                return of.confirmedPeaks()
+                    ? std::optional<std::string_view>(of.confirmation->byCalls ? "calls" : "program")
                     : std::nullopt;
             }),
         field("confirmed_note", Unit::None,
-            "why the program may not be the recorded one, or its calls confirm nothing; null: neither",
+            "why the program may not be the recorded one, or its calls do not confirm all; null: neither",
             [](const WhatIfDevice& of) {
                 return of.confirmation ? unlessEmpty(of.confirmation->note) : std::nullopt;
             }),

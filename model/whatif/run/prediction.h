@@ -19,8 +19,9 @@ namespace strata::model {
 /// A line whose tensors the program has beyond their last use, in a step.
 struct HeldLine {
     std::string line; ///< that asks for them, frameLabel()
-    std::string lastUse; ///< line that uses them last, or "backward", or "optimizer"; empty: not told
+    std::string lastUse; ///< line that uses them last, or "backward", "optimizer", "nothing"; empty: not told
     std::string letGo; ///< line at which they go; empty: they stay
+    bool isLoaded = false; ///< of torch.load
     std::int64_t blocks = 0;
     std::int64_t bytes = 0; ///< of those blocks, requested
     std::optional<std::int64_t> heldNs; ///< the longest; none: they stay, or no times were recorded
@@ -29,7 +30,9 @@ struct HeldLine {
 template <> struct Fields<HeldLine> {
     static constexpr std::tuple all{
         field("line", Unit::None, "line of the program that requests the tensors", &HeldLine::line),
-        field("last_use", Unit::None, "line that uses them last, `backward` or `optimizer`; null: not known",
+        field("last_use", Unit::None,
+            "line that uses them last, `backward`, `optimizer`, or `nothing` in the deep step; null: not "
+            "known",
             [](const HeldLine& held) { return unlessEmpty(held.lastUse); }),
         field("let_go", Unit::None, "line at which they are freed; null: they stay",
             [](const HeldLine& held) { return unlessEmpty(held.letGo); }),

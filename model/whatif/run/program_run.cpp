@@ -4,6 +4,9 @@
 #include "model/base/wrap.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
 
 namespace strata::model {
 
@@ -13,6 +16,145 @@ bool isOfBlock(Action action)
 {
     return action == Action::Alloc || action == Action::FreeRequested || action == Action::FreeCompleted;
 }
+
+/// Puts what was there before into a run. Of each round blocks that stay are blocks of their own, since the
+/// next one requests them anew.
+class StartMaker {
+public:
+    StartMaker(const DeviceTrace& trace, const ProgramRun& run)
+        : m_trace(trace)
+        , m_run(run)
+        , m_made(run)
+        , m_older(trace.blocks().olderCount(), ProgramRun::Ask::kNoBlock)
+        , m_own(trace.blocks().olderCount())
+    {
+        findSuccessors();
+        m_made.asks.clear();
+        m_made.before.reset();
+        m_made.reordered = true;
+        const std::vector<std::int64_t>& bytes = run.before->bytes;
+        for (std::size_t row = 0; row < std::max(bytes.size(), m_older.size()); ++row) {
+            const bool isRecorded = row < m_older.size();
+            const std::int64_t requested = row < bytes.size()
+                ? bytes[row]
+                : trace.blocks().requestedBytes[BlockId::older(row)];
+            if (isRecorded)
+                m_own[row] = static_cast<std::uint32_t>(m_made.blocks.size());
+            m_made.blocks.push_back({ .bytes = requested,
+                .like = 0,
+                .older = isRecorded ? static_cast<std::uint32_t>(row) + 1 : 0 });
+        }
+        // What stays to the end is likely the model, which was there first. The rest a round leaves.
+        for (std::uint32_t row = 0; row < m_made.blocks.size() - run.blocks.size(); ++row)
+            if (row >= m_own.size())
+                ask(Action::Alloc, static_cast<std::uint32_t>(run.blocks.size() + row));
+            else if (!m_frees[row])
+                begin(row);
+        for (std::uint32_t row = 0; row < m_own.size() && run.before->rounds == 0; ++row)
+            if (m_frees[row])
+                begin(row);
+    }
+
+    void addRound()
+    {
+        std::vector<std::uint32_t> copies(m_run.blocks.size(), ProgramRun::Ask::kNoBlock);
+        for (const ProgramRun::Ask& one : m_run.asks) {
+            if (!isOfBlock(one.action))
+                continue;
+            std::uint32_t block = one.block;
+            if (block == ProgramRun::Ask::kNoBlock)
+                block = olderAt(one);
+            else if (m_stays[block]) {
+                if (copies[block] == ProgramRun::Ask::kNoBlock) {
+                    copies[block] = static_cast<std::uint32_t>(m_made.blocks.size());
+                    m_made.blocks.push_back(m_run.blocks[block]);
+                }
+                block = copies[block];
+            }
+            if (block != ProgramRun::Ask::kNoBlock)
+                ask(one.action, block);
+        }
+        for (std::uint32_t block = 0; block < copies.size(); ++block)
+            if (copies[block] != ProgramRun::Ask::kNoBlock && m_replaces[block] == kNothing)
+                free(copies[block]);
+        for (std::uint32_t row = 0; row < m_older.size(); ++row)
+            if (m_frees[row]) {
+                const std::uint32_t by = m_replacedBy[row];
+                if (by != kNothing && copies[by] != ProgramRun::Ask::kNoBlock)
+                    m_older[row] = copies[by];
+                else
+                    begin(row);
+            }
+    }
+
+    [[nodiscard]] ProgramRun take()
+    {
+        for (ProgramRun::Ask one : m_run.asks) {
+            if (one.block == ProgramRun::Ask::kNoBlock && isOfBlock(one.action))
+                one.block = olderAt(one);
+            if (one.block != ProgramRun::Ask::kNoBlock || !isOfBlock(one.action))
+                m_made.asks.push_back(one);
+        }
+        return std::move(m_made);
+    }
+
+private:
+    static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
+
+    void ask(Action action, std::uint32_t block) { m_made.asks.push_back({ action, block, 0 }); }
+    void free(std::uint32_t block)
+    {
+        ask(Action::FreeRequested, block);
+        ask(Action::FreeCompleted, block);
+    }
+
+    void begin(std::uint32_t row)
+    {
+        m_older[row] = m_own[row];
+        ask(Action::Alloc, m_own[row]);
+    }
+
+    /// The block that stands for the older one of that ask; none: it is not there yet.
+    [[nodiscard]] std::uint32_t olderAt(const ProgramRun::Ask& ask) const
+    {
+        const BlockId block = m_trace.events().block[static_cast<std::size_t>(ask.like)];
+        return m_trace.blocks().contains(block) && block.isOlder() ? m_older[block.row()]
+                                                                   : ProgramRun::Ask::kNoBlock;
+    }
+
+    /// Which block that a round leaves takes the place of which older one that the round frees.
+    void findSuccessors()
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        m_stays.resize(m_run.blocks.size());
+        m_replaces.assign(m_run.blocks.size(), kNothing);
+        m_frees.resize(m_older.size());
+        m_replacedBy.assign(m_older.size(), kNothing);
+        std::multimap<std::int64_t, std::uint32_t> freed; // by recorded size
+        for (std::uint32_t row = 0; row < m_older.size(); ++row)
+            if (const BlockId block = BlockId::older(row); blocks.death(block) != BlockColumns::kNever) {
+                m_frees[row] = true;
+                freed.emplace(blocks.requestedBytes[block], row);
+            }
+        for (std::uint32_t row = 0; row < std::min(m_run.blocks.size(), blocks.bornCount()); ++row) {
+            const BlockId block = BlockId::born(row);
+            m_stays[row] = blocks.death(block) == BlockColumns::kNever;
+            const auto like = m_stays[row] ? freed.find(blocks.requestedBytes[block]) : freed.end();
+            if (like == freed.end())
+                continue;
+            m_replaces[row] = like->second;
+            m_replacedBy[like->second] = row;
+            freed.erase(like);
+        }
+    }
+
+    const DeviceTrace& m_trace;
+    const ProgramRun& m_run;
+    ProgramRun m_made;
+    std::vector<std::uint32_t> m_older, m_own; // by row: the block of the run that stands for it, and its own
+    std::vector<bool> m_stays, m_frees; // by block; by older row
+    std::vector<std::uint32_t> m_replaces, m_replacedBy; // by block an older row; by older row a block
+};
 
 } // namespace
 
@@ -28,16 +170,39 @@ ProgramRun programRunOf(const DeviceTrace& trace)
         if (isOfBlock(ask.action) && trace.blocks().contains(block) && !block.isOlder()) {
             ask.block = static_cast<std::uint32_t>(block.row());
             if (ask.action == Action::Alloc)
-                run.blocks[block.row()] = { events.bytes[row], ask.like, 0 };
+                run.blocks[block.row()] = { .bytes = events.bytes[row], .like = ask.like };
         }
         run.asks.push_back(ask);
     }
     return run;
 }
 
+ProgramRun withStart(const DeviceTrace& trace, const ProgramRun& run)
+{
+    StartMaker made(trace, run);
+    for (int round = 0; run.before && round < run.before->rounds; ++round)
+        made.addRound();
+    return made.take();
+}
+
+std::int64_t requestedAtStart(const DeviceTrace& trace, const ProgramRun& run)
+{
+    std::int64_t bytes = trace.totals().requestedBytesStart;
+    if (!run.before)
+        return bytes;
+    for (std::size_t row = 0; row < trace.blocks().olderCount(); ++row) {
+        const BlockId block = BlockId::older(row);
+        bytes = wrapAdd(
+            bytes, wrapSub(olderBytesOf(trace, run, block), trace.blocks().requestedBytes[block]));
+    }
+    for (std::size_t row = trace.blocks().olderCount(); row < run.before->bytes.size(); ++row)
+        bytes = wrapAdd(bytes, run.before->bytes[row]);
+    return bytes;
+}
+
 std::int64_t requestedPeak(const DeviceTrace& trace, const ProgramRun& run)
 {
-    std::int64_t requested = trace.totals().requestedBytesStart, most = requested;
+    std::int64_t requested = requestedAtStart(trace, run), most = requested;
     followRequested(
         trace, run, [](const ProgramRun::Ask&) {},
         [&](std::uint32_t, std::int64_t bytes) {

@@ -12,6 +12,14 @@
 
 namespace strata::model {
 
+/// How the memory from before recording is there when a run is replayed.
+struct StartBefore {
+    /// Requested bytes of blocks from before recording, by row, and behind them of others beside these.
+    std::vector<std::int64_t> bytes;
+    /// So many times the events happened before, which left memory cached.
+    int rounds = 0;
+};
+
 /// What a program asked of the allocator of a device, without where it got it: what changes rewrite.
 ///
 ///     recorded events --programRunOf()--> blocks and asks --changes--> blocks and asks
@@ -19,13 +27,16 @@ namespace strata::model {
 ///
 /// Calls of the allocator (empty_cache(), settings, pools) stay before the events that they were before.
 struct ProgramRun {
-    /// A block that the program asked for. Blocks older than the trace are no part of this: they stand as
-    /// they were recorded.
+    /// A block that the program asked for. Blocks from before recording are no part of this, unless
+    /// withStart() made them one: they stand as they were recorded.
     struct Block {
         std::int64_t bytes = 0; ///< requested; 0: it is not asked for
         EventIndex like = -1; ///< the recorded alloc whose stream, pool, stack and phase it has
         /// On a stream that the recorded program does not have, by a number from 1; 0: on that of `like`.
         std::uint16_t newStream = 0;
+        /// Row of the block from before recording whose stream and pool it has instead, from 1; 0: it has no
+        /// such.
+        std::uint32_t older = 0;
     };
     /// One event, in order.
     struct Ask {
@@ -42,12 +53,27 @@ struct ProgramRun {
     /// Asks were added, taken away or moved: then no recorded address stands for itself any more.
     bool reordered = false;
     std::shared_ptr<const PutOptimizers> optimizers; ///< none: they are the recorded ones
+    std::optional<StartBefore> before; ///< none: what was there when the recording began stands as recorded
 };
 
 /// O(events).
 [[nodiscard]] ProgramRun programRunOf(const DeviceTrace& trace);
 
-/// Follows the sum of requested bytes, which begins at that of the trace: `ask(Ask)` before each ask, then
+/// A run with StartBefore: older blocks are blocks of the run that it requests first, and so are those of
+/// rounds. What a round leaves stands for older blocks of the same size that the next one frees. O(asks).
+[[nodiscard]] ProgramRun withStart(const DeviceTrace& trace, const ProgramRun& run);
+
+/// The requested bytes of an older block of the trace in this run.
+[[nodiscard]] inline std::int64_t olderBytesOf(const DeviceTrace& trace, const ProgramRun& run, BlockId block)
+{
+    return run.before && block.row() < run.before->bytes.size() ? run.before->bytes[block.row()]
+                                                                : trace.blocks().requestedBytes[block];
+}
+
+/// The sum of requested bytes before the first ask. O(older blocks).
+[[nodiscard]] std::int64_t requestedAtStart(const DeviceTrace& trace, const ProgramRun& run);
+
+/// Follows the sum of requested bytes, which begins at requestedAtStart(): `ask(Ask)` before each ask, then
 /// `add(block, bytes)` for what it adds, or below 0 takes away; of Ask::kNoBlock: of a block of before.
 /// O(events).
 template <class OnAsk, class Add>
@@ -59,14 +85,17 @@ void followRequested(const DeviceTrace& trace, const ProgramRun& run, const OnAs
         if (!old.valid())
             return;
         if (old.isOlder())
-            return add(ProgramRun::Ask::kNoBlock, wrapSub(0, trace.blocks().requestedBytes[old]));
+            return add(ProgramRun::Ask::kNoBlock, wrapSub(0, olderBytesOf(trace, run, old)));
         add(static_cast<std::uint32_t>(old.row()), wrapSub(0, run.blocks[old.row()].bytes));
         lives[old.row()] = false;
     };
     for (const ProgramRun::Ask& ask : run.asks) {
         onAsk(ask);
         if (ask.block == ProgramRun::Ask::kNoBlock) {
-            if (ask.action == Action::FreeCompleted)
+            if (const BlockId block = trace.events().block[static_cast<std::size_t>(ask.like)];
+                ask.action == Action::FreeCompleted && run.before && block.valid() && block.isOlder())
+                add(ask.block, wrapSub(0, olderBytesOf(trace, run, block)));
+            else if (ask.action == Action::FreeCompleted)
                 add(ask.block, trace.requestedDelta(ask.like));
         } else if (ask.action == Action::Alloc) {
             endOverwritten(ask.like);

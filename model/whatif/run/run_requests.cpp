@@ -185,7 +185,11 @@ Result<RunRequests> RunRequests::of(const DeviceTrace& trace, const ProgramRun& 
             say("the recording begins with memory of before, and where that would lie is not known"),
             say("record the program from its start"));
     RunRequests made(trace);
-    if (const auto done = run.reordered ? made.reorder(run, progress) : made.resize(run, progress); !done)
+    made.m_startsEmpty = run.before.has_value();
+    const auto done = run.before ? made.reorder(withStart(trace, run), progress)
+        : run.reordered          ? made.reorder(run, progress)
+                                 : made.resize(run, progress);
+    if (!done)
         return Failure(done.error());
     return made;
 }
@@ -229,9 +233,13 @@ Result<void> RunRequests::reorder(const ProgramRun& run, const Progress& progres
         to.action->push_back(ask.action);
         to.bytes->push_back(ours != nullptr ? ours->bytes : isAsked ? from.bytes[like] : 0);
         to.block->push_back(blocks.at(ask, *to.block));
-        to.stream->push_back(
-            ours != nullptr && ours->newStream != 0 ? newStreams.at(ours->newStream) : from.stream[place]);
-        to.pool->push_back(isOfPool(ask.action) ? poolRows.at(pools.at(place)) : kNoIndex);
+        const BlockId older = ours != nullptr && ours->older != 0 ? BlockId::older(ours->older - 1) : BlockId{};
+        to.stream->push_back(ours != nullptr && ours->newStream != 0 ? newStreams.at(ours->newStream)
+                : older.valid() ? trace.blocks().stream[older]
+                                : from.stream[place]);
+        to.pool->push_back(!isOfPool(ask.action) ? kNoIndex
+                : older.valid() ? poolRows.at(poolOwnerOf(trace.recording(), trace.blocks().pool[older]))
+                                : poolRows.at(pools.at(place)));
         m_recorded.push_back(ask.like);
     }
     m_isReordered = true;
@@ -252,7 +260,8 @@ Result<void> RunRequests::reorder(const ProgramRun& run, const Progress& progres
     m_requests.address = nullptr;
     m_requests.freeRequested = std::make_shared<const BlockColumn<EventId>>(std::move(blocks.freeRequested));
     m_requests.freeCompleted = std::make_shared<const BlockColumn<EventId>>(std::move(blocks.freeCompleted));
-    m_requests.segments = segmentsAtStart(trace);
+    m_requests.segments
+        = m_startsEmpty ? std::make_shared<const SegmentLives::Rows>() : segmentsAtStart(trace);
     m_requests.calls = calls;
     return {};
 }
@@ -273,7 +282,7 @@ std::int64_t RunRequests::recordedReservedPeak() const
 {
     const DeviceTrace& trace = *m_requests.trace;
     if (m_isReordered)
-        return reservedAtStart(trace);
+        return m_startsEmpty ? 0 : reservedAtStart(trace);
     std::int64_t reserved = trace.totals().reservedBytesStart, most = reserved;
     const EventColumns& events = trace.events();
     for (std::size_t row = 0; row < events.action.size(); ++row) {

@@ -12,7 +12,8 @@
 namespace strata::model {
 
 /// A run as requests, for model/replay: those of the recording, with other sizes. Of a run that was reordered
-/// they have no recorded address, and segments are left out. A value, which any thread may
+/// they have no recorded address, and segments are left out. Of one with StartBefore nothing is there at the
+/// start: it requests that itself. A value, which any thread may
 /// read; the trace must outlive it.
 class RunRequests {
 public:
@@ -36,7 +37,7 @@ private:
     [[nodiscard]] Result<void> reorder(const ProgramRun& run, const Progress& progress);
 
     ReplayRequests m_requests;
-    bool m_isReordered = false;
+    bool m_isReordered = false, m_startsEmpty = false;
     // By event here: the recorded one, and the latest of those up to it; empty: they are the same.
     std::vector<EventIndex> m_recorded, m_latest;
 };

@@ -98,9 +98,11 @@ protected:
                 EXPECT_TRUE(shown->all.contains(QString::number(row[key].get<double>(), 'g', 3))) << key;
             }
         if (row["blocks"] > 0 && *category != model::Category::Unknown) {
-            const char* source = row["recorded_bytes"] == 0 ? "inferred" : "recorded";
+            const bool some = row["recorded_bytes"] > 0, likely = row["certainty"] == "likely";
+            const char* source = some ? "recorded" : likely ? "probably" : "shown by stack traces";
             EXPECT_TRUE(shown->all.endsWith(QLatin1String(source) + QLatin1Char('|')))
                 << qPrintable(shown->all);
+            EXPECT_EQ(shown->all.contains(QLatin1String("probably")), likely) << qPrintable(shown->all);
         }
         if (!row["note"].is_null()) {
             EXPECT_TRUE(shown->about.contains(QString::fromStdString(row["note"].get<std::string>())));

@@ -111,7 +111,7 @@ TEST_P(RowsAgree, InEveryBlock)
                 text(row["pool"]), number(row["alloc_event"]), number(row["free_requested_event"]),
                 number(row["free_completed_event"]), number(row["stack_id"]), text(row["line"]),
                 text(row["category"]), text(row["category_source"]), text(row["category_rule"]),
-                text(row["module"]) }));
+                text(row["certainty"]), text(row["module"]) }));
         const int r = static_cast<int>(i);
         EXPECT_EQ(display(blocks(), r, BlocksTable::Block), count(row["block"]));
         EXPECT_EQ(display(blocks(), r, BlocksTable::Requested), bytes(row["requested_bytes"]));

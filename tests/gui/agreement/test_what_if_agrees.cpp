@@ -108,7 +108,8 @@ protected:
         for (const QString& row : rows(page().table(WhatIfPage::Cards))) {
             const QStringList fields = row.split(QLatin1Char(','));
             if (const QString& word = fields[FittingCardsTable::Fits];
-                word == QStringLiteral("yes") || word == QStringLiteral("tight"))
+                word == QStringLiteral("yes") || word == QStringLiteral("tight")
+                || word == QStringLiteral("not_comparable"))
                 fits[fields[FittingCardsTable::Card].toStdString()]
                     = { fields[FittingCardsTable::Margin].toLongLong(),
                           fields[FittingCardsTable::Fits].toStdString() };

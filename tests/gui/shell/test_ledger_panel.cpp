@@ -181,7 +181,7 @@ TEST_F(LedgerPanelTest, SaysWhatWouldRecordWhatIsOnlyInferred)
 {
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     (void)page();
-    EXPECT_TRUE(test::shows(panel(), QStringLiteral("it is inferred")));
+    EXPECT_TRUE(test::shows(panel(), QStringLiteral("stack traces, sizes and lifetimes show it")));
     EXPECT_TRUE(test::shows(panel(), QStringLiteral("strata record")));
     page().findChild<LedgerSource*>()->setByModule(true);
     EXPECT_TRUE(test::shows(panel(), QStringLiteral("No module is known")));

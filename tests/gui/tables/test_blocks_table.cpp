@@ -195,13 +195,14 @@ TEST(BlocksTable, WritesCsvWithTheKeysOfTheCommandLine)
     const BlocksTable table(data, model::Axis::Events);
     std::string line;
     table.appendCsv(line, rowOf(*data, 2048));
-    EXPECT_EQ(line.substr(line.find(',')), ",0x2000,0x0,2048,2560,7,small,1,,,1,/home/me/optim.py:9,,,,\n");
+    EXPECT_EQ(line.substr(line.find(',')), ",0x2000,0x0,2048,2560,7,small,1,,,1,/home/me/optim.py:9,,,,,\n");
     line.clear();
     table.appendCsv(line, rowOf(*data, 4096));
-    EXPECT_EQ(line.substr(line.find(',')), ",0x9000,0x0,4096,,0,small,,4,5,,,,,,\n");
+    EXPECT_EQ(line.substr(line.find(',')), ",0x9000,0x0,4096,,0,small,,4,5,,,,,,,\n");
     EXPECT_EQ(table.csvHeader(),
         "block,address,segment_address,requested_bytes,rounded_bytes,stream,pool,alloc_event,"
         "free_requested_event,free_completed_event,stack,line,category,category_source,category_rule,"
+        "certainty,"
         "module\n");
     EXPECT_EQ(std::count(line.begin(), line.end(), ','), std::ranges::count(table.csvHeader(), ','));
 }

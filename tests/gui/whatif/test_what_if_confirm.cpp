@@ -407,6 +407,11 @@ END
         R"({"devices":[{"confirmed":{"reserved_bytes_peak":1},"out_of_memory":false}]})", problem);
     ASSERT_TRUE(fits);
     EXPECT_FALSE(fits->runsOutOfMemory);
+    const auto part = Confirmation::parse(
+        R"({"devices":[{"confirmed":{"requested_bytes_peak":2048,"reserved_bytes_peak":null},"confirmed_note":"so"}]})",
+        problem);
+    EXPECT_FALSE(part);
+    EXPECT_EQ(problem, QStringLiteral("it requests up to 2.00 KiB, but its reserved peak is not known: so"));
     const WhatIfAnswer answer{ .question = { .recordings = {},
                                    .scenario = { .changes = { *model::Change::parse("amp=bf16") },
                                        .settings = {},

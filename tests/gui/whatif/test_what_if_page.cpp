@@ -238,7 +238,8 @@ TEST_F(WhatIfPageTest, SaysFirstWhetherItFitsOnTheCardThatMatters)
         return sentence();
     };
     const model::Card* smallest = nullptr; // with room for it
-    for (const model::CardFit& fit : model::cardFits(room))
+    const model::Card* const ranOn = recordedCardOf(m_page.whatIf().answer()->question);
+    for (const model::CardFit& fit : model::cardFits(room, false, ranOn))
         if (fit.fit == model::Fit::Yes
             && (smallest == nullptr || fit.card->capacityBytes < smallest->capacityBytes))
             smallest = fit.card;

@@ -23,6 +23,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 import roles_program
+from allocation_numbers import roles_of
 from roles_program import Trainer
 
 
@@ -133,17 +134,10 @@ class Watch:
         allocations = [event for event in trace if event["action"] == "alloc"]
         if len(allocations) != count():
             sys.exit(f"{len(allocations)} allocations in the trace, {count()} counted")
-        at = collections.defaultdict(list)
-        for number, event in enumerate(allocations):
-            at[event["addr"]].append(number)
-        starts = sorted(at)
-        roles = collections.defaultdict(dict)
-        for next_number, address, role, name in self.notes:
-            start = address if address in at else starts[max(0, bisect.bisect_right(starts, address) - 1)]
-            number = at[start][bisect.bisect_left(at[start], next_number) - 1]
-            if bisect.bisect_left(at[start], next_number) == 0 or start + allocations[number]["size"] <= address:
-                sys.exit(f"nothing was allocated at {address} for {role} {name}")
-            roles[role].setdefault(number, name)
+        try:
+            roles = roles_of(self.notes, allocations)
+        except ValueError as error:
+            sys.exit(str(error))
         saved = sorted(roles.pop("saved", ()))
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"torch": torch.__version__, "sizes": [event["size"] for event in allocations], "marks": self.marks,

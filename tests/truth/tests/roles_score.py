@@ -7,7 +7,7 @@ import subprocess
 
 from roles_truth import CATEGORIES, NEVER, ROLES
 
-Block = collections.namedtuple("Block", "bytes alloc freed category recorded module")
+Block = collections.namedtuple("Block", "bytes alloc freed category recorded module certainty", defaults=["recorded"])
 
 
 class Answer:
@@ -44,7 +44,7 @@ def asked(strata, recording):
     blocks = [row for row in rows(strata, ["blocks", recording, "--device", "0", "--json"])[1:] if row["alloc_event"] is not None]
     blocks.sort(key=lambda row: row["alloc_event"])
     told = [Block(row["requested_bytes"], row["alloc_event"], row["free_completed_event"], row.get("category") or "unknown",
-                  row.get("category_source") == "recorded", row.get("module")) for row in blocks]
+                  row.get("category_source") == "recorded", row.get("module"), row.get("certainty")) for row in blocks]
     steps = document(strata, ["steps", recording, "--device", "0", "--json"])
     steps = steps["devices"][0]["steps"] if steps and steps.get("devices") else []
     phases = {}
@@ -97,6 +97,7 @@ class Share:
     def __init__(self):
         self.right = self.named = self.unknown = self.live = 0
         self.wrong, self.named_by = collections.Counter(), collections.Counter()
+        self.sure, self.surely_wrong = 0, collections.Counter()  # of what is recorded or shown by stacks
 
     def add(self, truth, answer, event):
         for number in answer.live(event):
@@ -108,10 +109,14 @@ class Share:
                 continue
             self.named += block.bytes
             self.named_by[wanted] += block.bytes
+            sure = block.certainty in ("recorded", "shown_by_stack")
             if truth.accepts(number, block.category):
                 self.right += block.bytes
+                self.sure += block.bytes if sure else 0
             else:
                 self.wrong[wanted, block.category] += block.bytes
+                if sure:
+                    self.surely_wrong[wanted, block.category, block.certainty] += block.bytes
 
     def share(self):
         return self.right / self.named if self.named else None
@@ -191,6 +196,11 @@ class Table:
             for pair, size in share.wrong.items():
                 total[pair] += size / share.named
         return [(wanted, told, round(value / max(1, len(self.each(key))), 4)) for (wanted, told), value in total.most_common(most)]
+
+    def sure(self, key):
+        """(mean share of what is right and sure, what is wrong and sure by (wanted, told, certainty))."""
+        told = [share for _, share in self.each(key)]
+        return mean([share.sure / share.named for share in told if share.named]), sum((share.surely_wrong for share in told), collections.Counter())
 
     def sums(self, key):
         return [sum(column) for column in zip(*(row for _, row in self.each(key)))]

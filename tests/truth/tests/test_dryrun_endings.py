@@ -287,6 +287,26 @@ def test_output_is_passed_on(strata, python):
     assert b"\xff\0raw" in raw.stderr
 
 
+COMPILED = """
+import torch
+inner = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64)).cuda()
+model = torch.compile(inner, fullgraph=True, backend="eager")
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(5):
+    model(torch.randn(8, 64, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_a_compiled_program_ends_as_it_does_without_a_recording(strata, python, tmp_path):
+    """Dynamo would trace the hooks of the deep step."""
+    run, found = dryrun(strata, ["-o", str(tmp_path / "compiled.strata")], [python, "-c", COMPILED])
+    assert run.returncode == 0, run.stderr
+    assert found["exit_status"] == 0 and found["steps"] == 5
+    assert "torch.compile" in found["deep_step_unusable"]
+
+
 @pytest.mark.parametrize("options, wanted", [([], "['roundup_power2_divisions:4', None]"), (["--set", ""], "[None, None]"),
                                              (["--set", "a:b"], "['a:b', 'a:b']")], ids=["none", "empty", "set"])
 def test_settings(strata, python, options, wanted):

@@ -94,6 +94,28 @@ def test_preload(strata, build, python, threads, tmp_path, failures):
         try_way("preload", command, threads, False, strata, build, tmp_path, failures)
 
 
+EARLY_RANGE = """
+import torch
+kept = []
+for i in range(12):
+    with torch.profiler.record_function(f"step {i}"):
+        kept.append(torch.zeros(1 << 20, device="cuda")[:1])
+"""
+
+
+def test_range_that_is_open_at_the_first_allocation(strata, python, tmp_path, failures):
+    program, session = tmp_path / "early.py", str(tmp_path / "early.strata")
+    program.write_text(EARLY_RANGE)
+    run = record_tools.record(strata, ["-o", session, "--simulated", SIMULATED], [python, str(program)])
+    if run.returncode != 0:
+        failures.expect("early range", "record", run.stderr, "no error")
+        return
+    _, answer = record_tools.strata_json(strata, ["steps", "--json", session])
+    steps = [step for step in answer["devices"][0]["steps"] if step["step"] is not None]
+    failures.expect("early range", "numbers", [step["step"] for step in steps], list(range(12)))
+    failures.expect("early range", "kinds", {step["kind"] for step in steps}, {"loop"})
+
+
 @pytest.mark.parametrize("order, how", [
     ("first", ""), ("last", "open alone"), ("first", "both"),
     *(pytest.param(*case, marks=pytest.mark.long) for case in (("first", "open"), ("first", "open alone"), ("last", ""), ("last", "open")))])

@@ -117,6 +117,8 @@ def print_shares(table, key, what):
     right, (worst, name), unknown, constant, category, nothing = shares
     print(f"    {what:18} {percent(right)} %  worst {percent(worst)} ({name})  unknown {percent(unknown)} %;  doing nothing {percent(nothing)}, "
           f"one for all {percent(constant)} ({category})")
+    sure, wrong = table.sure(key)
+    print(f"    {'':18} right and sure {percent(sure)} %, wrong and sure {sum(wrong.values()):,} bytes {dict(wrong.most_common(4)) or ''}")
     if right < 1:
         print(f"    {'':18} instead: {', '.join(f'{wanted} told {told} {percent(part).strip()} %' for wanted, told, part in table.wrong(key))}")
 
@@ -157,6 +159,8 @@ def figures(table):
 
 def check_bars(kind, table, failures):
     got = figures(table)
+    for key in ("peak", "backward", "oom"):
+        failures.expect(kind, f"{key}: bytes that are wrong, and recorded or shown by stacks", dict(table.sure(key)[1]), {})
     for key, bar in BARS[kind].items():
         value = got.get(key)
         if value is not None:

@@ -13,6 +13,7 @@ networks are called without gradients before others with, autocast by --change e
 import collections
 import concurrent.futures
 import os
+import subprocess
 
 import pytest
 
@@ -138,7 +139,7 @@ def ask(whatif, question, failures):
     def off(got):
         return [100 * abs(figure - true) / true for figure, true in zip(got, wanted)]
     device = answer["devices"][0] if answer and answer["devices"] else None
-    if device is None or device["confirmed"] is None:
+    if device is None or device["confirmed"] is None or None in figures(device["confirmed"]):
         row, note = Row(question, False, [100.0] * 3, off(recorded)), run.stderr[-600:].strip()
     else:
         row = Row(question, figures(device["confirmed_unchanged"]) == recorded, off(figures(device["confirmed"])), off(recorded))
@@ -260,6 +261,36 @@ def test_called_before_training(whatif, early, failures):
         failures.expect(name, f"dtype={early.kind}", got, whatif.peaks(early.truth) or "a recording")
     else:
         failures.expect(name, f"dtype={early.kind}: not confirmed", "that no call of the recorded step makes" in str(got), True)
+
+
+#: Blocks that a step leaves to the next one have the allocator need one more segment in the second step, which repeated calls do not.
+SEGMENTS = """
+import torch, torch.nn.functional as F
+head = torch.nn.Linear(2048, 248_320, bias=False, device="cuda", dtype=torch.bfloat16)
+optimizer = torch.optim.SGD(head.parameters(), lr=.1)
+for _ in range(4):
+    hidden = torch.randn(16_384, 2048, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    target = torch.randint(0, 248_320, (16_384,), device="cuda")
+    loss = F.cross_entropy(head(hidden).float(), target)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_requested_is_confirmed_on_its_own(whatif, tmp_path):
+    program, path = tmp_path / "segments.py", str(tmp_path / "segments.strata")
+    program.write_text(SEGMENTS)
+    subprocess.run([whatif.strata, "record", "--simulated", "H100-80GB", "-o", path, "--", whatif.python, str(program)], check=True, capture_output=True)
+    run, told = whatif.ask(path, *changes("logits=chunks:8"), "--confirm", "--python", whatif.python)
+    assert run.returncode == 0, run.stderr
+    device = told["devices"][0]
+    assert device["confirmed_by"] == "calls" and device["at_least"] and not device["fits_on"]
+    assert device["confirmed_unchanged"]["requested_bytes_peak"] == device["recorded"]["requested_bytes_peak"]
+    assert device["confirmed_unchanged"]["reserved_bytes_peak"] != device["recorded"]["reserved_bytes_peak"]
+    assert device["confirmed"]["reserved_bytes_peak"] is None
+    assert 0 < device["confirmed"]["requested_bytes_peak"] == device["needed_bytes"] < device["recorded"]["requested_bytes_peak"]
+    assert "one more segment" in device["confirmed_note"] and "evaluation" not in device["confirmed_note"]
 
 
 # Attention.

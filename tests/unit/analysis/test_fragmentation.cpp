@@ -2,8 +2,10 @@
 // Fragmentation, thrash and replays of recordings with gaps, small enough to be checked by hand.
 #include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/allocator/settings_advice.h"
+#include "model/analysis/allocator/sharing.h"
 #include "model/analysis/allocator/thrash.h"
 #include "model/session/session.h"
+#include "model/trace/program/allocator_calls.h"
 #include "tests/support/make_recording.h"
 
 #include <gtest/gtest.h>
@@ -178,6 +180,166 @@ TEST_F(SmallReplays, SaysWhyNoOtherSettingsWereTried)
             seen.insert(seen.end(), worth.begin(), worth.end());
         }
     }
+}
+
+namespace {
+
+/// A segment of 20 MiB with one block of that size, which is freed at once.
+std::string cachedSegment(std::int64_t place, const std::string& more)
+{
+    return row("segment_alloc", place, 20 * kMapMiB, more) + row("alloc", place, 20 * kMapMiB, more)
+        + row("free_requested", place, 20 * kMapMiB, more) + row("free_completed", place, 20 * kMapMiB, more);
+}
+
+std::string finalSegment(std::int64_t place, const std::string& more)
+{
+    return row("segment", place, 20 * kMapMiB, "large " + more);
+}
+
+std::string saidOf(const std::vector<Sentence>& sentences)
+{
+    std::string all;
+    for (const Sentence& sentence : sentences)
+        all += sentence.text() + "\n";
+    return all;
+}
+
+} // namespace
+
+// As PyTorch's release_cached_blocks(): pools of graphs keep their segments while somebody uses them.
+TEST_F(SmallReplays, EmptyCacheLeavesPoolsOfGraphsAlone)
+{
+    const std::string ofGraph = "pool=(1,0)";
+    const auto found = [&](const std::string& text, bool released) {
+        auto recording = test::makeRecording(text);
+        if (released)
+            recording->parts.get<AllocatorCalls>().byDevice[0].push_back(
+                { .event = 1, .kind = AllocatorCall::Kind::PoolRelease, .poolOwner = 1 });
+        const ReplayReport report = reportOn(std::move(recording));
+        return fragmentationOf(
+            trace(), allocatorMapAt(trace(), trace().eventCount() - 1, &report), report.settings);
+    };
+    const auto said = [](const Fragmentation& of) {
+        return cachedSentence(of.cachedSegmentsBytes, of.cachedPrivateBytes).text();
+    };
+    const std::string graph = cachedSegment(0, ofGraph), finalGraph = finalSegment(0, ofGraph);
+    const Fragmentation kept = found(graph + finalGraph, false);
+    EXPECT_EQ(kept.cachedSegmentsBytes, 20 * kMapMiB);
+    EXPECT_EQ(kept.cachedPrivateBytes, 20 * kMapMiB);
+    EXPECT_EQ(kept.emptyCacheBytes, 0);
+    EXPECT_EQ(said(kept).find("gives them back"), std::string::npos);
+    EXPECT_NE(said(kept).find("gives back 0 B"), std::string::npos);
+
+    const Fragmentation both
+        = found(graph + cachedSegment(40, "") + finalGraph + finalSegment(40, ""), false);
+    EXPECT_EQ(both.cachedSegmentsBytes, 40 * kMapMiB);
+    EXPECT_EQ(both.emptyCacheBytes, 20 * kMapMiB);
+    EXPECT_NE(said(both).find("gives back 20.0 MiB, private pools keep 20.0 MiB"), std::string::npos);
+    ASSERT_EQ(both.pools.size(), 2u);
+    EXPECT_EQ(both.pools[0].reservedBytes + both.pools[1].reservedBytes, both.reservedBytes);
+
+    const Fragmentation gone = found(graph + finalGraph, true);
+    EXPECT_EQ(gone.cachedPrivateBytes, 0);
+    EXPECT_EQ(gone.emptyCacheBytes, 20 * kMapMiB);
+    EXPECT_NE(said(gone).find("gives them back"), std::string::npos);
+}
+
+TEST_F(SmallReplays, TheReservedPeakIsAfterTheRequestThatMadeIt)
+{
+    (void)reportOn(cachedSegment(0, "") + row("segment_alloc", 40, 40 * kMapMiB)
+        + row("alloc", 40, 40 * kMapMiB) + freedBlock(40, 40 * kMapMiB) + finalSegment(0, "")
+        + row("segment", 40, 40 * kMapMiB, "large"));
+    EXPECT_EQ(trace().totals().reservedPeakEvent, 4);
+    EXPECT_EQ(reservedPeakInstant(trace()), 5);
+    (void)reportOn(row("segment", 0, 20 * kMapMiB, "large"));
+    EXPECT_EQ(reservedPeakInstant(trace()), -1);
+}
+
+// Four streams hold a block one after the other: one stream would do with a quarter.
+TEST_F(SmallReplays, StreamsThatTakeTurnsAreToBeReused)
+{
+    std::string text, segments;
+    for (int stream = 1; stream <= 4; ++stream) {
+        const std::string on = "stream=" + std::to_string(stream);
+        text += cachedSegment(40 * stream, on);
+        segments += finalSegment(40 * stream, on);
+    }
+    const ReplayReport report = reportOn(text + segments);
+    ASSERT_TRUE(report.exact()) << report.reason().text();
+    const auto sharing = trySharing(trace(), report);
+    ASSERT_TRUE(sharing && sharing->streams);
+    EXPECT_EQ(sharing->streams->places, 4);
+    EXPECT_EQ(sharing->streams->needed, 1);
+    EXPECT_EQ(sharing->streams->reservedBytesPeak, 20 * kMapMiB);
+    EXPECT_EQ(sharing->streams->savedBytes(), 60 * kMapMiB);
+    EXPECT_FALSE(sharing->pools);
+    const Fragmentation now = fragmentationOf(
+        trace(), allocatorMapAt(trace(), reservedPeakInstant(trace()), &report), report.settings);
+    ASSERT_EQ(now.streams.size(), 4u);
+    EXPECT_EQ(now.streams[0].reservedBytes, 20 * kMapMiB);
+    const std::string said = saidOf(saySharing(trace(), now, *sharing));
+    EXPECT_NE(said.find("60.0 MiB are cached in 3 streams"), std::string::npos) << said;
+    EXPECT_NE(said.find("1 stream beside the default one the replay reserves 20.0 MiB instead of 80.0 MiB"),
+        std::string::npos)
+        << said;
+}
+
+// All of them hold a block at once: to reuse streams would save nothing.
+TEST_F(SmallReplays, StreamsThatWorkAtOnceAreNotToBeReused)
+{
+    std::string text, freed, segments;
+    for (int stream = 1; stream <= 4; ++stream) {
+        const std::string on = "stream=" + std::to_string(stream);
+        text += row("segment_alloc", 40 * stream, 20 * kMapMiB, on)
+            + row("alloc", 40 * stream, 20 * kMapMiB, on);
+        freed += row("free_requested", 40 * stream, 20 * kMapMiB, on)
+            + row("free_completed", 40 * stream, 20 * kMapMiB, on);
+        segments += finalSegment(40 * stream, on);
+    }
+    const ReplayReport report = reportOn(text + freed + segments);
+    const auto sharing = trySharing(trace(), report);
+    ASSERT_TRUE(sharing);
+    EXPECT_FALSE(sharing->streams);
+    const Fragmentation now = fragmentationOf(
+        trace(), allocatorMapAt(trace(), trace().eventCount() - 1, &report), report.settings);
+    EXPECT_EQ(now.streams.size(), 4u);
+    EXPECT_TRUE(saySharing(trace(), now, *sharing).empty());
+}
+
+TEST_F(SmallReplays, GraphsShareAPoolWhereTheirBlocksAreFreedBetweenCaptures)
+{
+    const auto saidOn = [&](const std::string& text, std::int64_t places) {
+        const ReplayReport report = reportOn(text);
+        EXPECT_TRUE(report.agrees()) << report.reason().text();
+        const auto sharing = trySharing(trace(), report);
+        EXPECT_TRUE(sharing);
+        EXPECT_EQ(sharing->pools.has_value(), places > 0);
+        if (sharing->pools) {
+            EXPECT_EQ(sharing->pools->places, places);
+        }
+        const Fragmentation now = fragmentationOf(
+            trace(), allocatorMapAt(trace(), trace().eventCount() - 1, &report), report.settings);
+        return saidOf(saySharing(trace(), now, *sharing));
+    };
+    const std::string one = "pool=(1,0)", other = "pool=(2,0)";
+    const std::string ends = finalSegment(0, one) + finalSegment(40, other);
+    EXPECT_EQ(saidOn(cachedSegment(0, one) + cachedSegment(40, other) + ends, 2)
+                  .find("2 graph pools; one shared pool would reserve 20.0 MiB instead of 40.0 MiB"),
+        0u);
+    // Both keep what they return: one pool would hold both.
+    const auto held = [](std::int64_t place, const std::string& pool) {
+        return row("segment_alloc", place, 20 * kMapMiB, pool) + row("alloc", place, 20 * kMapMiB, pool);
+    };
+    const auto full = [](std::int64_t place, const std::string& pool) {
+        return finalSegment(place, pool) + row("block", place, 20 * kMapMiB, "allocated");
+    };
+    EXPECT_EQ(saidOn(held(0, one) + held(40, other) + full(0, one) + full(40, other), 2), "");
+    // A MemPool may be there for its allocator.
+    const std::string mem = "pool=(0,1)", next = "pool=(0,2)";
+    EXPECT_EQ(saidOn(cachedSegment(0, mem) + cachedSegment(40, next) + finalSegment(0, mem)
+                      + finalSegment(40, next),
+                  0),
+        "");
 }
 
 } // namespace strata::model

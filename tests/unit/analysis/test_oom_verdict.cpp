@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One out-of-memory of each cause, small enough to be checked by hand.
+#include "model/analysis/allocator/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
@@ -181,6 +182,58 @@ TEST(SettingsWorthTrying, AreNotThoseThatAreOnNorUnknownNorAtOdds)
             << text;
         EXPECT_TRUE(AllocatorSettings::parse(text, report.version));
     }
+}
+
+// A recording that ends in the failure does not show the peak: a dry run with more memory does.
+TEST_F(OomVerdicts, EndWithADryRunOnALargerCardAndAPlan)
+{
+    const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
+    const DeviceTrace& trace = m_session->devices().at(0);
+    const std::vector<NextStep> next = nextSteps(trace, verdict, "runs/failed.strata");
+    ASSERT_EQ(next.size(), 2u);
+    EXPECT_EQ(next[0].command.find("strata dryrun --device "), 0u);
+    EXPECT_NE(next[0].command.find(" -o failed-larger.strata -- COMMAND"), std::string::npos);
+    EXPECT_EQ(next[1].command, "strata whatif failed-larger.strata --plan 100MiB");
+    EXPECT_FALSE(next[0].verified || next[1].verified);
+    EXPECT_NE(remedySentence(verdict).text().find("at least 10.0 MiB less"), std::string::npos);
+}
+
+TEST_F(OomVerdicts, EndWithASettingThatServesTheRequestFirst)
+{
+    const std::string text = filled(0, 60) + freedAt(0, 60) + "alloc " + at(0) + " " + mib(20) + "\nalloc "
+        + at(20) + " " + mib(20) + "\n" + freedAt(0, 20) + refused(40, 30) + "segment " + at(0) + " "
+        + mib(60) + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
+    const OomVerdict verdict = verdictOn(text, 90);
+    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, "x");
+    ASSERT_EQ(next.size(), 3u);
+    EXPECT_EQ(next[0].command.find("PYTORCH_CUDA_ALLOC_CONF="), 0u);
+    EXPECT_TRUE(next[0].isSetting);
+    EXPECT_EQ(next[0].verified, verdict.advice[0].exact);
+    EXPECT_TRUE(remedySentence(verdict).empty());
+}
+
+// Two graphs keep 60 MiB each, and 50 are refused: one pool for both leaves room.
+TEST_F(OomVerdicts, ASharedPoolIsAdvisedWhereItServesTheRequest)
+{
+    const auto cached = [](std::int64_t place, const std::string& pool) {
+        const std::string bytes = " " + mib(60) + " pool=" + pool + "\n";
+        return "segment_alloc " + at(place) + bytes + "alloc " + at(place) + bytes + "free_requested "
+            + at(place) + bytes + "free_completed " + at(place) + bytes;
+    };
+    const auto said = [&](const std::string& first, const std::string& second) {
+        const OomVerdict verdict = verdictOn(cached(0, first) + cached(100, second) + refused(50, 5)
+                + "segment " + at(0) + " " + mib(60) + " large pool=" + first + "\nsegment " + at(100) + " "
+                + mib(60) + " large pool=" + second + "\n",
+            125);
+        EXPECT_EQ(verdict.cause, OomCause::PrivatePools);
+        std::string all;
+        for (const NextStep& step : nextSteps(m_session->devices().at(0), verdict, "x"))
+            all += step.what.text() + "\n";
+        return all;
+    };
+    EXPECT_NE(said("(1,0)", "(2,0)").find("Let the 2 graph pools share one pool"), std::string::npos);
+    // Of MemPools nobody knows whether they can share.
+    EXPECT_EQ(said("(0,1)", "(0,2)").find("share one pool"), std::string::npos);
 }
 
 } // namespace strata::model

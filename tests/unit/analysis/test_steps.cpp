@@ -36,9 +36,9 @@ TEST(Steps, TellWhatEachTook)
             + std::to_string(use.step.first) + "-" + std::to_string(use.step.last) + " peak "
             + std::to_string(use.requestedBytesPeak) + " at " + std::to_string(use.peakEvent) + " end "
             + std::to_string(use.requestedBytesEnd) + "\n";
-    EXPECT_EQ(told, R"(0 ProfilerStep#4 0-3 peak 1536 at 1 end 512
-1 ProfilerStep#5 4-4 peak 768 at 4 end 768
-2 - 5-5 peak 896 at 5 end 896
+    EXPECT_EQ(told, R"(4 ProfilerStep#4 0-3 peak 1536 at 1 end 512
+5 ProfilerStep#5 4-4 peak 768 at 4 end 768
+-1 - 5-5 peak 896 at 5 end 896
 )");
     EXPECT_EQ(uses[0].beginNs, 0);
     EXPECT_EQ(uses[0].durationNs, 300) << "to the first event of the next one";

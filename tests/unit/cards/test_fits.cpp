@@ -14,26 +14,30 @@ TEST(Fits, TellsWhatIsLeftOfEveryCard)
     for (std::size_t i = 0; i < fits.size(); ++i) {
         EXPECT_EQ(fits[i].card, &cards()[i]);
         EXPECT_EQ(fits[i].marginBytes, cards()[i].capacityBytes - needed);
-        EXPECT_EQ(fits[i].fit == Fit::No, cards()[i].capacityBytes < needed);
+        EXPECT_EQ(fits[i].fit == Fit::No, cards()[i].capacityBytes < needed + leastOutsideBytesOfProcess());
     }
 }
 
-TEST(Fits, IsTightWhereCudaItselfMayNeedTheRest)
+TEST(Fits, CountsTheCudaContext)
 {
     const Card& card = *findCard("A10-24GB");
     const std::int64_t outside = outsideBytesOfProcess();
     EXPECT_GT(outside, 256 << 20);
-    const auto fitOf = [&](std::int64_t needed) {
+    const auto onCard = [&](std::int64_t needed) {
         for (const CardFit& one : cardFits(needed))
             if (one.card == &card)
                 return one.fit;
         return Fit::No;
     };
-    EXPECT_EQ(fitOf(card.capacityBytes - outside), Fit::Yes);
-    EXPECT_EQ(fitOf(card.capacityBytes - outside + 1), Fit::Tight);
-    EXPECT_EQ(fitOf(card.capacityBytes), Fit::Tight);
-    EXPECT_EQ(fitOf(card.capacityBytes + 1), Fit::No);
-    EXPECT_EQ(fitOf(std::numeric_limits<std::int64_t>::max()), Fit::No);
+    EXPECT_EQ(onCard(card.capacityBytes - outside), Fit::Yes);
+    EXPECT_EQ(onCard(card.capacityBytes - outside + 1), Fit::Tight);
+    const std::int64_t least = leastOutsideBytesOfProcess();
+    EXPECT_GT(least, 0);
+    EXPECT_LT(least, outside);
+    EXPECT_EQ(onCard(card.capacityBytes - least), Fit::Tight);
+    EXPECT_EQ(onCard(card.capacityBytes - least + 1), Fit::No);
+    EXPECT_EQ(onCard(card.capacityBytes + 1), Fit::No);
+    EXPECT_EQ(onCard(std::numeric_limits<std::int64_t>::max()), Fit::No);
 }
 
 TEST(Fits, KnowsOnlyWhatIsTooSmallWhereMoreMayBeNeeded)
@@ -45,6 +49,26 @@ TEST(Fits, KnowsOnlyWhatIsTooSmallWhereMoreMayBeNeeded)
         EXPECT_EQ(atLeast[i].marginBytes, known[i].marginBytes);
         EXPECT_EQ(atLeast[i].fit, known[i].fit == Fit::No ? Fit::No : Fit::Unknown);
     }
+}
+
+TEST(Fits, ComparesCardsOfOneComputeCapabilityAlone)
+{
+    const Card* const ranOn = findCard("A100-80GB");
+    for (const std::int64_t needed : { std::int64_t{ 1 }, std::int64_t{ 60 } << 30 })
+        for (const bool atLeast : { false, true })
+            for (const CardFit& one : cardFits(needed, atLeast, ranOn)) {
+                const bool isSame = one.card->computeMajor == 8 && one.card->computeMinor == 0;
+                EXPECT_EQ(one.fit == Fit::NotComparable, !isSame) << one.card->name;
+                if (isSame) {
+                    EXPECT_EQ(one.fit, fitOf(one.card->capacityBytes, needed, atLeast));
+                }
+            }
+    bool hasOther = false;
+    for (const CardMargin& one : cardsWithRoom(std::int64_t{ 60 } << 30, false, 0, ranOn)) {
+        EXPECT_TRUE(one.fits == "yes" || one.fits == "not_comparable") << one.name;
+        hasOther |= one.name == "T4-16GB";
+    }
+    EXPECT_TRUE(hasOther);
 }
 
 TEST(Fits, HaveWords)

@@ -110,6 +110,57 @@ TEST(DryRunReport, HasEachGpuInJson)
     EXPECT_EQ(told["groups_by_device"][1]["groups"][0]["key"], "train.py:11");
 }
 
+TEST(DryRunReport, CountsTheCudaContextOnTheCardItself)
+{
+    const model::Card& card = *model::findCard("T4-16GB");
+    const std::int64_t least = model::leastOutsideBytesOfProcess(), most = model::outsideBytesOfProcess();
+    struct Case {
+        std::int64_t left;
+        const char* headline;
+        const char* word;
+    };
+    for (const Case& each : { Case{ most, "Fits: needs", "yes" }, Case{ most - 1, "Tight: needs", "tight" },
+             Case{ least, "Tight: needs", "tight" }, Case{ least - 1, "Does not fit: needs", "no" } }) {
+        DryRunReport report = reportOf({ kMiB }, { kMiB });
+        report.changed.reset();
+        report.options.command = { "python", "train.py" };
+        report.run.capacityBytes = card.capacityBytes;
+        report.run.processes.front().device[0].reservedPeak = card.capacityBytes - each.left;
+        EXPECT_TRUE(dryRunText(report).starts_with(each.headline)) << dryRunText(report);
+        EXPECT_EQ(nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["fits"], each.word);
+        report.run.capacityBytes += 1; // --capacity is PyTorch's alone
+        EXPECT_TRUE(dryRunText(report).starts_with("Fits: needs")) << dryRunText(report);
+    }
+}
+
+TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
+{
+    DryRunReport report = reportOf({ 4096 * kMiB }, {});
+    report.changed.reset();
+    report.options.command = { "python", "train.py", "--name", "a b" };
+    const auto fitOn = [&](const char* card) {
+        const auto told = nlohmann::json::parse(jsonLine(dryRunAnswer(report)));
+        for (const auto& one : told["fits_on"])
+            if (one["name"] == card)
+                return one["fits"].get<std::string>();
+        return std::string("no");
+    };
+    EXPECT_EQ(fitOn("T4-16GB"), "yes");
+    EXPECT_EQ(fitOn("RTX-3070-8GB"), "not_comparable");
+    EXPECT_EQ(fitOn("A100-80GB"), "not_comparable");
+    const std::string text = dryRunText(report);
+    EXPECT_TRUE(has(text, "strata dryrun --device CARD -- python train.py --name 'a b'")) << text;
+    report.options.onEachCard = true;
+    report.eachCard = { { "A100-80GB", 41'000 * kMiB, true, 0 }, { "RTX-3090-24GB", 25'000 * kMiB, false, 1 },
+        { "H200-141GB", 5 * kMiB, true, 1 } };
+    EXPECT_EQ(fitOn("A100-80GB"), "yes");
+    EXPECT_EQ(fitOn("A100-40GB"), "no");
+    EXPECT_EQ(fitOn("RTX-3070-8GB"), "no") << "another request was refused on the largest";
+    EXPECT_EQ(fitOn("H100-80GB"), "not_comparable") << "that run failed";
+    EXPECT_EQ(fitOn("V100-16GB"), "not_comparable");
+    EXPECT_EQ(nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["each_card"].size(), 3u);
+}
+
 /// Every figure of a document is read into the answer and written under the same key; older documents have
 /// fewer keys.
 TEST(DryRunReport, WritesEveryFigureThatItReads)

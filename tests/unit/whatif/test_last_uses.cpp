@@ -5,6 +5,7 @@
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace strata::model {
@@ -64,6 +65,26 @@ TEST(FreedTensors, AreNoneWhereAllIsLetGoOf)
     const auto trained = MadeTraining(options).recorded();
     EXPECT_NE(
         lastUseRefusal(*trained).find("lets go of everything where it uses it last"), std::string::npos);
+}
+
+// Loaded and never used: the program does not let go of it anywhere.
+TEST(FreedTensors, NameWhatNothingUses)
+{
+    MadeTraining::Options options{ .seed = 3 };
+    options.namesLines = options.letsGoOfOutput = options.extraInFirstStep = true;
+    options.unit = 1 << 20;
+    const std::string said = lastUseRefusal(*MadeTraining(options).recorded());
+    EXPECT_NE(said.find("are used by nothing in a step and stay to the end"), std::string::npos) << said;
+    EXPECT_NE(said.find("MiB of "), std::string::npos) << said;
+    EXPECT_EQ(said.find("lets go of everything"), std::string::npos) << said;
+    options.letsGoOfOutput = false;
+    const auto trained = MadeTraining(options).recorded();
+    const auto tensors = freedTensors(*trained);
+    ASSERT_TRUE(tensors);
+    ASSERT_EQ(tensors->held.size(), 2u);
+    const auto unused = std::ranges::find(tensors->held, "nothing", &HeldLine::lastUse);
+    ASSERT_NE(unused, tensors->held.end());
+    EXPECT_TRUE(unused->letGo.empty());
 }
 
 // What goes within the statement that uses it last stays, wherever the calls of that statement return to.

@@ -216,10 +216,8 @@ private:
         if (!training || !training->categories || !training->knowsBlocksOf(m_device) || !training->knows(id))
             return;
         const model::BlockCategory& category = training->categories->of(id);
-        const QString why = text::said(model::whyOf(category.rule));
         d.purpose.push_back({ Words::tr("category"), text::said(model::categoryTitle(category.category)),
-            category.recorded ? Words::tr("recorded: %1").arg(why) : Words::tr("inferred: %1").arg(why),
-            {} });
+            text::said(model::reasonOf(category)), {} });
         const model::ListedTensors& tensors = training->categories->tensors();
         if (const std::string_view module = model::moduleOf(*training->trace, tensors, id); !module.empty())
             d.purpose.push_back({ Words::tr("module"), text::utf8(module), {}, {} });

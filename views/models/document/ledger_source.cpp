@@ -20,7 +20,7 @@ bool LedgerData::anyKnown() const
 bool LedgerData::anyRecorded() const
 {
     return std::ranges::any_of(
-        ledger.rows, [](const model::LedgerRow& row) { return row.recordedBytes > 0; });
+        ledger.rows, [](const model::LedgerRow& row) { return row.recordedBytes() > 0; });
 }
 
 const model::LedgerRow* LedgerData::find(model::Category category) const
@@ -36,7 +36,8 @@ std::shared_ptr<const LedgerData> ledgerData(std::shared_ptr<const TrainingData>
     const model::Totals& totals = trace.totals();
     const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
     auto data = std::make_shared<LedgerData>();
-    data->ledger = model::ledgerAt(trace, *training->categories, event, active, report.get());
+    data->ledger
+        = model::ledgerAt(trace, *training->categories, event, active, report.get(), training->steps.get());
     data->modules = model::moduleLedger(trace, *training->categories, active);
     if (training->spikes && event == totals.requestedPeakEvent)
         std::ranges::copy_if(*training->spikes, std::back_inserter(data->spikes),

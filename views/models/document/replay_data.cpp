@@ -50,6 +50,10 @@ void replayDevice(const DeviceData& device, const JobContext& context,
     auto tried = model::trySettings(trace, *data.report, progress);
     if (!tried)
         return;
+    if (auto sharing = model::trySharing(trace, *data.report, progress))
+        data.sharing = *sharing;
+    else
+        return;
     data.settings = std::make_shared<const std::vector<model::SettingTried>>(std::move(*tried));
     data.complete = true;
     publish(std::make_shared<const ReplayData>(std::move(data)));

@@ -30,6 +30,8 @@ QString stepKind(model::StepKind kind)
         return TrainingTexts::tr("saving");
     case model::StepKind::Incomplete:
         return TrainingTexts::tr("incomplete");
+    case model::StepKind::Loop:
+        return TrainingTexts::tr("loop");
     }
     return {};
 }
@@ -37,6 +39,8 @@ QString stepKind(model::StepKind kind)
 QString stepKind(const model::TrainingStep& step)
 {
     QString all = stepKind(step.kind);
+    if (model::isGuess(step))
+        all = TrainingTexts::tr("probably %1").arg(all);
     if (step.warmup)
         all = TrainingTexts::tr("%1, warm-up").arg(all);
     if (step.microSteps > 1)
@@ -46,7 +50,12 @@ QString stepKind(const model::TrainingStep& step)
 
 QString stepName(const model::TrainingStep& step)
 {
-    return TrainingTexts::tr("step %1").arg(count(step.number));
+    return step.shownNumber() ? TrainingTexts::tr("step %1").arg(count(step.number)) : stepKind(step.kind);
+}
+
+QString stepNumber(const model::TrainingStep& step)
+{
+    return step.shownNumber() ? count(step.number) : QStringLiteral("–");
 }
 
 QString phase(model::Phase phase)

@@ -13,6 +13,7 @@ namespace strata::views::text {
 /// "training, warm-up, 4 backwards".
 [[nodiscard]] QString stepKind(const model::TrainingStep& step);
 [[nodiscard]] QString stepName(const model::TrainingStep& step); ///< "step 12"
+[[nodiscard]] QString stepNumber(const model::TrainingStep& step); ///< "3"; a dash where it has none
 [[nodiscard]] QString phase(model::Phase phase); ///< "forward", ..., "not known"
 /// What stands in for its colour: "F"; empty where the phase is not known.
 [[nodiscard]] QString phaseLetter(model::Phase phase);

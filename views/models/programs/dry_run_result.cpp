@@ -53,6 +53,7 @@ DryRunFigures figuresOf(const model::DryRunFigures& run)
             added.firstRefused = device.firstRefused;
         }
     addTracked(run.tracked, out.devices);
+    out.fit = run.fits;
     out.fitsOn = run.fitsOn;
     out.steps = run.steps;
     out.exitStatus = run.exitStatus;
@@ -132,7 +133,13 @@ template <class Figure> qint64 highestOf(const std::vector<DryRunDevice>& device
 
 bool DryRunFigures::fits() const
 {
-    return std::all_of(devices.begin(), devices.end(), [](const DryRunDevice& each) { return each.fits; });
+    return fit != model::fitWord(model::Fit::No)
+        && std::all_of(devices.begin(), devices.end(), [](const DryRunDevice& each) { return each.fits; });
+}
+
+bool DryRunFigures::isTight() const
+{
+    return fit == model::fitWord(model::Fit::Tight);
 }
 
 const DryRunDevice* DryRunFigures::highest() const

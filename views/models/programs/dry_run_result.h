@@ -41,6 +41,7 @@ struct DryRunFailure {
 /// One run of the command: `strata dryrun` tells of one, or with --change of two.
 struct DryRunFigures {
     std::vector<DryRunDevice> devices;
+    std::string fit; ///< with the CUDA context: a word of model::fitWord(); empty: not told
     std::vector<model::CardMargin> fitsOn;
     std::vector<model::CardMargin> tryOn; ///< after an out-of-memory: cards that may do
     qint64 neededAtLeast = 0; ///< then
@@ -49,7 +50,8 @@ struct DryRunFigures {
     std::optional<DryRunFailure> failure;
 
     [[nodiscard]] bool touched() const { return !devices.empty(); } ///< a device was used by some process
-    [[nodiscard]] bool fits() const;
+    [[nodiscard]] bool fits() const; ///< or is tight
+    [[nodiscard]] bool isTight() const; ///< the CUDA context may need the rest of the card
     /// The one with the highest reserved peak; nullptr if none was touched.
     [[nodiscard]] const DryRunDevice* highest() const;
     [[nodiscard]] qint64 requestedPeak() const; ///< the highest of all devices, as reservedPeak()

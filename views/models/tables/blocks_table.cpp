@@ -133,8 +133,7 @@ QString BlocksTable::categoryTooltip(const model::BlockRow& row) const
     const model::BlockCategory* const category = row.category();
     if (!category)
         return tr("What blocks are for is looked for in the background.");
-    return (category->recorded ? tr("Recorded: %1") : tr("Inferred: %1"))
-        .arg(text::said(model::whyOf(category->rule)));
+    return text::said(model::reasonOf(*category));
 }
 
 TableCell BlocksTable::momentCell(std::optional<std::uint32_t> event) const

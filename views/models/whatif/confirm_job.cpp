@@ -75,12 +75,15 @@ std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString&
     const model::ConfirmedDevice device
         = answer->devices.empty() ? model::ConfirmedDevice() : answer->devices.front();
     const QString note = text::utf8(device.note.value_or(std::string()));
-    if (!device.confirmed) {
-        if (!note.isEmpty())
-            problem = note;
+    const auto peaks = device.confirmed ? device.confirmed->withReserved() : std::nullopt;
+    if (device.confirmed && !peaks && device.confirmed->requestedBytesPeak)
+        problem = ConfirmJob::tr("it requests up to %1, but its reserved peak is not known: %2")
+                      .arg(text::bytes(*device.confirmed->requestedBytesPeak), note);
+    else if (!peaks && !note.isEmpty())
+        problem = note;
+    if (!peaks)
         return std::nullopt;
-    }
-    return Confirmation{ .changed = *device.confirmed,
+    return Confirmation{ .changed = *peaks,
         .unchanged = device.unchanged.value_or(model::PeakFigures()),
         .estimate = device.predicted,
         .byCalls = device.by == "calls",

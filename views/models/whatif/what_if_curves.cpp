@@ -87,7 +87,7 @@ void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run
             : static_cast<std::size_t>(model::Category::Unknown);
     };
     std::array<std::int64_t, WhatIfCurves::kLayers> layers{};
-    layers[WhatIfCurves::kOlder] = trace.totals().requestedBytesStart;
+    layers[WhatIfCurves::kOlder] = model::requestedAtStart(trace, run);
     std::int64_t requested = layers[WhatIfCurves::kOlder];
     Cursor cursor(curves.columns.size(), trace.eventCount());
     const auto enter = [&](std::size_t column) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/whatif/what_if_question.h"
 
+#include "model/analysis/summary/recorded_card.h"
 #include "model/session/opener.h"
 #include "model/timeline/clock.h"
 #include "model/whatif/evidence/batch_items.h"
@@ -98,6 +99,12 @@ const model::Card* WhatIfRun::card() const
     const model::Card* const named
         = name != facts.end() ? model::cardOfDevice(name->second, capacity) : nullptr;
     return named != nullptr ? named : cardWith(capacity);
+}
+
+const model::Card* recordedCardOf(const WhatIfQuestion& question)
+{
+    const model::DeviceTrace* const trace = question.recordings.front().run.trace;
+    return model::recordedCard(trace->recording(), trace->device());
 }
 
 const model::Card* cardWith(std::int64_t capacityBytes)

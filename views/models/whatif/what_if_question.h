@@ -72,4 +72,7 @@ struct WhatIfQuestion {
     [[nodiscard]] bool saysLengths() const; ///< of sequences, of each recording
 };
 
+/// The card whose kernels the answer has: that of the first recording; nullptr: not known.
+[[nodiscard]] const model::Card* recordedCardOf(const WhatIfQuestion& question);
+
 } // namespace strata::views

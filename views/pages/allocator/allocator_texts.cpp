@@ -8,7 +8,9 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 namespace strata::views {
 
@@ -64,6 +66,41 @@ QStringList pendingText(const model::Fragmentation& of)
         return {};
     return { AllocatorTexts::tr("%1 more were freed, but wait for another stream.")
                  .arg(strongBytes(of.pendingBytes)) };
+}
+
+/// "By stream: 5.00 GiB default, 1.00 GiB 0x55d0, 3 more."; nothing where there is one.
+QString sumsText(const QString& by, const std::vector<model::ReservedSum>& sums,
+    const std::function<QString(const model::ReservedSum&)>& name)
+{
+    constexpr std::size_t kShown = 3;
+    if (sums.size() < 2)
+        return {};
+    QStringList parts;
+    for (std::size_t i = 0; i < std::min(kShown, sums.size()); ++i)
+        parts << strongBytes(sums[i].reservedBytes) + QLatin1Char(' ') + name(sums[i]);
+    if (sums.size() > kShown)
+        parts << AllocatorTexts::tr("%1 more").arg(text::count(std::ssize(sums) - std::ssize(parts)));
+    return by.arg(parts.join(QStringLiteral(", ")));
+}
+
+/// Reserved memory by stream and by pool.
+QStringList placesText(const MapPicture& picture)
+{
+    const model::Fragmentation& of = picture.fragmentation;
+    const model::Recording& recording = picture.device->trace->recording();
+    QStringList all{ sumsText(AllocatorTexts::tr("By stream: %1."), of.streams,
+                         [&](const model::ReservedSum& sum) {
+                             const std::int64_t stream
+                                 = sum.stream == model::kNoIndex ? 0 : recording.streams[sum.stream];
+                             return stream == 0 ? AllocatorTexts::tr("default")
+                                                : text::address(static_cast<std::uint64_t>(stream));
+                         }),
+        sumsText(AllocatorTexts::tr("By pool: %1."), of.pools, [](const model::ReservedSum& sum) {
+            return sum.pool.isDefault() ? AllocatorTexts::tr("default")
+                                        : QStringLiteral("(%1,%2)").arg(sum.pool.owner).arg(sum.pool.id);
+        }) };
+    all.removeAll(QString());
+    return all;
 }
 
 /// An out-of-memory comes first.
@@ -137,10 +174,15 @@ QString fragmentationVerdict(const MapPicture& picture)
                            strongBytes(of.largestFreeBytes));
         all += pendingText(of);
         if (of.cachedSegmentsBytes > 0)
-            all << AllocatorTexts::tr("%1 are whole segments, which empty_cache() gives back.")
-                       .arg(strongBytes(of.cachedSegmentsBytes));
+            all << AllocatorTexts::tr("%1 are %2.")
+                       .arg(strongBytes(of.cachedSegmentsBytes),
+                           text::said(model::cachedSentence(of.cachedSegmentsBytes, of.cachedPrivateBytes)));
     }
+    all += placesText(picture);
     const auto& replay = picture.device->replay;
+    if (replay)
+        for (const model::Sentence& sentence : model::saySharing(*picture.device->trace, of, replay->sharing))
+            all << text::said(sentence).toHtmlEscaped();
     if (replay && replay->settings && !replay->settings->empty()) {
         const model::SettingTried& best = replay->settings->front();
         if (best.savedBytes > 0 && !best.refusesMore && !best.settings.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/allocator/fragmentation_page.h"
 
+#include "model/trace/producer.h"
 #include "views/models/document/shown_instant.h"
 #include "views/pages/allocator/allocator_texts.h"
 #include "views/pages/parts/document_texts.h"
@@ -294,7 +295,8 @@ void FragmentationPage::copySettings()
     if (!device || !device->replay || !device->replay->settings || device->replay->settings->empty())
         return;
     const std::uint32_t row = m_settings->currentSourceRow().value_or(0);
-    const QString variable = text::settingsVariable((*device->replay->settings)[row].settings);
+    const QString variable = text::settingsVariable((*device->replay->settings)[row].settings,
+        model::settingsVariable(model::acceleratorOf(m_document.session()->recording())));
     QApplication::clipboard()->setText(variable);
     m_footer->announce(tr("copied %1").arg(variable));
 }

@@ -308,7 +308,7 @@ void DryRunResultView::addChanged(QVBoxLayout& column)
         { (more > 0 ? QStringLiteral("+") : QString()) + text::count(more) } });
     const auto fits = [&](const DryRunFigures& run) {
         const bool isGood = run.fits() && run.exitStatus == 0;
-        const QString said = isGood ? tr("fits") : run.fits() ? tr("failed") : tr("does not fit");
+        const QString said = isGood ? (run.isTight() ? tr("tight") : tr("fits")) : run.fits() ? tr("failed") : tr("does not fit");
         return FigureGrid::Cell{ said, {}, isGood ? QColor() : m_palette[Role::Bad] };
     };
     grid.addRow({ { tr("on %1").arg(m_result.device), {}, {}, true }, fits(base), fits(changed), {} });
@@ -326,6 +326,13 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     if (run.fitsOn.empty())
         return;
     std::vector<model::CardMargin> cards = run.fitsOn;
+    QStringList others;
+    std::erase_if(cards, [&](const model::CardMargin& card) {
+        const bool isOther = card.fits == model::fitWord(model::Fit::NotComparable);
+        if (isOther)
+            others << text::utf8(card.name);
+        return isOther;
+    });
     std::stable_sort(cards.begin(), cards.end(),
         [](const auto& a, const auto& b) { return a.marginBytes < b.marginBytes; });
     QVBoxLayout* part = section(column,
@@ -349,9 +356,13 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     list->setAccessibleName(tr("Cards that it fits on: share that it fills, memory left"));
     list->setRows(rows);
     part->addWidget(list);
+    if (!others.empty())
+        part->addWidget(textLabel(tr("Other GPU generations run other kernels. Dry-run on each: %1.")
+                                      .arg(others.join(QStringLiteral(", "))),
+            true));
     if (anyTight)
         part->addWidget(textLabel(
-            tr("Tight where the bar is amber: CUDA itself may need what is left, up to %1 a process.")
+            tr("Tight where the bar is amber: the CUDA context may need what is left, up to %1 a process.")
                 .arg(text::bytes(model::outsideBytesOfProcess())),
             true));
 }

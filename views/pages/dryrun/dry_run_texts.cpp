@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/dryrun/dry_run_texts.h"
 
+#include "model/cards/fits.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 
@@ -181,13 +182,22 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
     case DryRunVerdict::Fits:
         out.verdict = Words::tr("%1 Needs %2 of %3 on %4 (peak %5).")
                           .arg(text::strong(result.changed ? Words::tr("Fits with %1.").arg(changes)
-                                                           : Words::tr("Fits.")),
+                                                           : run.isTight() ? Words::tr("Tight: the CUDA context may need the rest.")
+                                                                           : Words::tr("Fits.")),
                               boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result),
                               boldBytes(run.requestedPeak()));
         out.more = circumstances(outcome);
         break;
     case DryRunVerdict::DoesNotFit: {
         const DryRunDevice* refusing = run.firstRefusing();
+        if (refusing == nullptr) {
+            out.verdict = Words::tr("%1 Needs %2 of %3 on %4, and the CUDA context needs at least %5.")
+                              .arg(text::strong(Words::tr("Does not fit.")), boldBytes(run.reservedPeak()),
+                                  text::bytes(result.capacityBytes), card(result),
+                                  text::bytes(model::leastOutsideBytesOfProcess()));
+            out.more = circumstances(outcome);
+            break;
+        }
         out.verdict
             = Words::tr("%1 A request of %2 was refused on %3 of %4, of which at most %5 were reserved.")
                   .arg(text::strong(result.changed ? Words::tr("Does not fit with %1.").arg(changes)

@@ -258,7 +258,8 @@ const model::LeakSite* LeaksPage::siteShown() const
 GrowthSeries LeaksPage::seriesOf(const model::LeakSite* site) const
 {
     GrowthSeries series;
-    const model::LeakBoundaries ends = model::leakBoundaries(*m_training->steps);
+    const model::LeakBoundaries ends = model::leakBoundaries(
+        m_training->leaks->rounds ? *m_training->leaks->rounds : *m_training->steps);
     if (ends.count() == 0)
         return series;
     series.firstStep = ends.steps.front()->number;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/ledger_lines.h"
 
+#include "model/analysis/allocator/fragmentation.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -20,15 +21,14 @@ QString ratio(const std::optional<double>& bytes)
     return bytes ? QString::fromStdString(model::formatFigure(*bytes)) : QString();
 }
 
-QString sourceOf(const model::LedgerRow& row)
+/// What of the cached segments empty_cache() gives back.
+QString cachedText(const model::Ledger& ledger)
 {
-    if (row.category == model::Category::Unknown || row.blocks == 0)
-        return {};
-    if (row.recordedBytes == 0)
-        return LedgerTexts::tr("inferred");
-    return row.recordedBytes == row.bytes
-        ? LedgerTexts::tr("recorded")
-        : LedgerTexts::tr("%1 recorded").arg(text::share(row.recordedBytes, row.bytes));
+    QString said
+        = text::said(model::cachedSentence(ledger.cachedFreeBytes.value_or(0), ledger.cachedPrivateBytes));
+    if (!said.isEmpty())
+        said[0] = said[0].toUpper();
+    return said;
 }
 
 LedgerLine ledgerLineOf(const model::Ledger& ledger, const model::LedgerRow& row)
@@ -43,7 +43,7 @@ LedgerLine ledgerLineOf(const model::Ledger& ledger, const model::LedgerRow& row
     line.expected = ratio(row.expectedBytesPerParameter);
     if (!row.note.empty() && row.expectedBytesPerParameter)
         line.perParameter += QStringLiteral(" ▲");
-    line.source = sourceOf(row);
+    line.source = text::said(model::sourceOf(row));
     line.about = LedgerTexts::tr("%1, %2").arg(
         text::counted(row.blocks, LedgerTexts::tr("1 block"), LedgerTexts::tr("%1 blocks")),
         text::exactBytes(row.bytes));
@@ -89,10 +89,7 @@ std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger)
         LedgerTexts::tr("Fragmentation")));
     lines.push_back(ledgerLineOf(LineKind::Part, "cached_free",
         LedgerTexts::tr("Cached, free as whole segments"), ledger.cachedFreeBytes,
-        ledger.cachedFreeBytes ? LedgerTexts::tr(
-            "In segments that are free as a whole: torch.cuda.empty_cache() gives them back")
-                               : untold,
-        LedgerTexts::tr("Cached free")));
+        ledger.cachedFreeBytes ? cachedText(ledger) : untold, LedgerTexts::tr("Cached free")));
     lines.push_back(ledgerLineOf(
         LineKind::Sum, "reserved", LedgerTexts::tr("Reserved"), ledger.reservedBytes, sumSentence(ledger)));
     if (ledger.pendingFreeBytes > 0)

@@ -28,7 +28,7 @@ struct LedgerLine {
     std::optional<std::int64_t> bytes; ///< none: not known
     QString share; ///< of requested, as `strata ledger` prints it
     QString perParameter, expected; ///< empty: not known
-    QString source; ///< "recorded", "inferred", "93 % recorded"
+    QString source; ///< "recorded", "probably", "93 % recorded"
 };
 
 [[nodiscard]] std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger);

@@ -332,7 +332,7 @@ void LedgerPanel::addSources(QVBoxLayout& layout, const LedgerData& shown)
             "records parameters, gradients and optimizer states by name, and forward and backward.");
     else if (!byModule && !shown.anyRecorded())
         why = tr(
-            "None of this was recorded: it is inferred from code, sizes and lives. \"strata record -- python "
+            "None of this was recorded: stack traces, sizes and lifetimes show it. \"strata record -- python "
             "train.py\" records it.");
     if (!why.isEmpty())
         layout.addWidget(textLabel(why, true));
@@ -448,7 +448,7 @@ bool LedgerPanel::writeCsv(QIODevice& out) const
             const model::LedgerRow* row
                 = line.kind == LedgerLine::Kind::Category ? shown->find(line.category) : nullptr;
             if (row) {
-                all += fmt::format(",{},{},{},{},", row->blocks, row->recordedBytes,
+                all += fmt::format(",{},{},{},{},", row->blocks, row->recordedBytes(),
                     ratio(row->bytesPerParameter), ratio(row->expectedBytesPerParameter));
                 appendCsvField(all, text::english(row->note));
             } else {

@@ -144,38 +144,67 @@ OomPanel::OomPanel(
     layout->addWidget(textLabel(conclusion));
 }
 
+namespace {
+
+/// Code, what it does, and a button that copies it.
+QWidget* codeRow(const QString& code, const QString& what, const Palette& palette, const QFont& font)
+{
+    auto* row = new QWidget;
+    row->setObjectName(QStringLiteral("code"));
+    row->setAttribute(Qt::WA_StyledBackground);
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
+    line->setSpacing(kMargin);
+    auto* texts = new QVBoxLayout;
+    texts->setSpacing(2);
+    QLabel* label = textLabel(code);
+    label->setFont(codeFont(font));
+    texts->addWidget(label);
+    texts->addWidget(textLabel(what, true));
+    line->addLayout(texts, 1);
+    auto* copy = new QPushButton(OomPanel::tr("Copy"));
+    copy->setAccessibleName(OomPanel::tr("Copy %1").arg(code));
+    copy->setIcon(icon(QStringLiteral("copy"), palette));
+    QObject::connect(copy, &QPushButton::clicked, copy, [code] { QApplication::clipboard()->setText(code); });
+    line->addWidget(copy, 0, Qt::AlignVCenter);
+    return row;
+}
+
+QVBoxLayout* rowsIn(QWidget* list)
+{
+    auto* layout = new QVBoxLayout(list);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(kGrid);
+    return layout;
+}
+
+} // namespace
+
 AdviceList::AdviceList(const model::OomVerdict& verdict, const Palette& palette, QWidget* parent)
     : QWidget(parent)
 {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(kGrid);
+    QVBoxLayout* const layout = rowsIn(this);
     for (const model::SettingTried& advice : verdict.advice) {
-        auto* row = new QWidget;
-        row->setObjectName(QStringLiteral("code"));
-        row->setAttribute(Qt::WA_StyledBackground);
-        auto* line = new QHBoxLayout(row);
-        line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
-        line->setSpacing(kMargin);
-        const QString variable = text::settingsVariable(advice.settings);
-        auto* texts = new QVBoxLayout;
-        texts->setSpacing(2);
-        QLabel* code = textLabel(variable);
-        code->setFont(codeFont(font()));
-        texts->addWidget(code);
         const std::int64_t spare = verdict.parts.availableBytes() - advice.reservedBytesPeak;
-        texts->addWidget(
-            textLabel(tr("With it this request would have been served%1, %2 to spare.")
-                          .arg(advice.exact ? QString() : tr(" (an estimate)"), text::bytes(spare)),
-                true));
-        line->addLayout(texts, 1);
-        auto* copy = new QPushButton(tr("Copy"));
-        copy->setAccessibleName(tr("Copy %1").arg(variable));
-        copy->setIcon(icon(QStringLiteral("copy"), palette));
-        connect(
-            copy, &QPushButton::clicked, copy, [variable] { QApplication::clipboard()->setText(variable); });
-        line->addWidget(copy, 0, Qt::AlignVCenter);
-        layout->addWidget(row);
+        layout->addWidget(codeRow(text::settingsVariable(advice.settings),
+            tr("With it this request would have been served%1, %2 to spare.")
+                .arg(advice.exact ? QString() : tr(" (an estimate)"), text::bytes(spare)),
+            palette, font()));
+    }
+}
+
+NextStepList::NextStepList(const std::vector<model::NextStep>& steps, const Palette& palette, QWidget* parent)
+    : QWidget(parent)
+{
+    QVBoxLayout* const layout = rowsIn(this);
+    for (const model::NextStep& step : steps) {
+        QString what = text::said(step.what);
+        if (!step.verified)
+            what += tr(" (not verified)");
+        if (step.command.empty())
+            layout->addWidget(textLabel(what));
+        else
+            layout->addWidget(codeRow(text::utf8(step.command), what, palette, font()));
     }
 }
 

@@ -3,9 +3,12 @@
 
 #include <QWidget>
 
+#include "model/analysis/allocator/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
 #include "model/analysis/summary/ooms.h"
 #include "views/style/palette.h"
+
+#include <vector>
 
 namespace strata::views {
 
@@ -19,6 +22,14 @@ class AdviceList : public QWidget {
     Q_OBJECT
 public:
     AdviceList(const model::OomVerdict& verdict, const Palette& palette, QWidget* parent = nullptr);
+};
+
+/// What to do besides those settings: model::nextSteps(), each command to be copied.
+class NextStepList : public QWidget {
+    Q_OBJECT
+public:
+    NextStepList(
+        const std::vector<model::NextStep>& steps, const Palette& palette, QWidget* parent = nullptr);
 };
 
 /// One failed request as four figures and two bars to one scale: what the device held, and what was asked.

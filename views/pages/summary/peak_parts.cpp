@@ -70,6 +70,14 @@ void PeakParts::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device, co
             part.addWidget(textLabel(text::said(model::remedySentence(*verdict))));
         else
             part.addWidget(new AdviceList(*verdict, palette));
+        if (const auto shown = m_document.device();
+            shown && shown->trace && shown->trace->device() == device.summary->device) {
+            std::vector<model::NextStep> next
+                = model::nextSteps(*shown->trace, *verdict, m_document.path().toStdString());
+            std::erase_if(next, [](const model::NextStep& step) { return step.isSetting; });
+            part.addSpacing(kGrid);
+            part.addWidget(new NextStepList(next, palette));
+        }
     }
     if (const model::FrameId asked = model::userFrame(*device.recording, oom.request); asked.valid()) {
         auto* who = new QHBoxLayout;

@@ -31,10 +31,13 @@ QString roomLeft(const model::Needs& needs)
     QString rows;
     for (const model::CardFit& one : needs.cards) {
         const bool fits = one.fit != model::Fit::No;
-        const QString left = !fits ? SummaryContent::tr("%1 too little").arg(text::bytes(-one.marginBytes))
-            : one.fit == model::Fit::Unknown ? SummaryContent::tr("not known")
+        const QString left = !fits ? SummaryContent::tr("%1 too little")
+                                         .arg(text::bytes(
+                                             model::leastOutsideBytesOfProcess() - one.marginBytes))
+            : one.fit == model::Fit::Unknown       ? SummaryContent::tr("not known")
+            : one.fit == model::Fit::NotComparable ? SummaryContent::tr("other kernels: dry-run on it")
             : one.fit == model::Fit::Tight
-            ? SummaryContent::tr("%1 left, which CUDA itself may need").arg(text::bytes(one.marginBytes))
+            ? SummaryContent::tr("%1 left, which the CUDA context may need").arg(text::bytes(one.marginBytes))
             : SummaryContent::tr("%1 left").arg(text::bytes(one.marginBytes));
         rows += QStringLiteral("<tr><td style='padding-right: 12px'>%1</td><td>%2</td></tr>")
                     .arg(text::utf8(one.card->name).toHtmlEscaped(), left.toHtmlEscaped());

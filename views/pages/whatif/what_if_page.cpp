@@ -2,6 +2,7 @@
 #include "views/pages/whatif/what_if_page.h"
 #include "model/whatif/ask/change_kind.h"
 
+#include "model/trace/producer.h"
 #include "model/whatif/answer/predicted_bounds.h"
 #include "views/models/whatif/what_if_curves.h"
 #include "views/models/whatif/what_if_words.h"
@@ -326,12 +327,14 @@ void WhatIfPage::showAnswer()
     drawCurves();
     table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
     const auto cards = [&]() -> std::shared_ptr<const FittingCardsTable> { // by what the verdict goes by
+        const model::Card* const ranOn = recordedCardOf(answer->question);
         if (confirmed != nullptr)
-            return std::make_shared<const FittingCardsTable>(confirmed->changed.reservedBytesPeak, false);
+            return std::make_shared<const FittingCardsTable>(
+                confirmed->changed.reservedBytesPeak, false, ranOn);
         if (!answer->prediction)
             return nullptr;
         return std::make_shared<const FittingCardsTable>(
-            answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value());
+            answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value(), ranOn);
     };
     table(Cards).setSource(cards());
     table(Blocks).setSource(
@@ -417,7 +420,8 @@ void WhatIfPage::copySetting()
 {
     if (!m_whatIf.scenario().settings)
         return;
-    const QString variable = text::settingsVariable(*m_whatIf.scenario().settings);
+    const QString variable = text::settingsVariable(*m_whatIf.scenario().settings,
+        model::settingsVariable(model::acceleratorOf(m_document.session()->recording())));
     QApplication::clipboard()->setText(variable);
     m_footer->announce(tr("copied %1").arg(variable));
 }

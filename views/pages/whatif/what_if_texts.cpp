@@ -78,10 +78,15 @@ QString ownFitText(const OwnCard& own, const Fitting& fitting)
     if (own.bytes <= 0 || fitting.isRefused)
         return {};
     const QString name = text::strong(own.name.toHtmlEscaped());
+    const model::Card* const ranOn = recordedCardOf(fitting.question);
+    if (own.card != nullptr && !model::isComparable(*own.card, ranOn))
+        return WhatIfText::tr("%1 runs other kernels than the recorded %2: dry-run on it.")
+            .arg(name, text::utf8(ranOn->name).toHtmlEscaped());
     const std::int64_t margin = own.bytes - fitting.mostBytes;
-    if (fitting.leastBytes > own.bytes)
+    const std::int64_t context = own.card != nullptr ? model::leastOutsideBytesOfProcess() : 0;
+    if (fitting.leastBytes + context > own.bytes)
         return WhatIfText::tr("It does not fit on %1: %2 are missing.")
-            .arg(name, text::bytes(fitting.leastBytes - own.bytes));
+            .arg(name, text::bytes(fitting.leastBytes + context - own.bytes));
     if (margin < 0)
         return WhatIfText::tr("It may not fit on %1: up to %2 are missing.").arg(name, text::bytes(-margin));
     if (margin < model::outsideBytesOfProcess())
@@ -95,7 +100,8 @@ QString ownFitText(const OwnCard& own, const Fitting& fitting)
 /// On the card that matters to whoever asks, and which is the smallest with room for it.
 QString fitText(const Fitting& fitting)
 {
-    const std::vector<model::CardFit> fits = model::cardFits(fitting.mostBytes);
+    const model::Card* const ranOn = recordedCardOf(fitting.question);
+    const std::vector<model::CardFit> fits = model::cardFits(fitting.mostBytes, false, ranOn);
     const model::CardFit* least = nullptr;
     for (const model::CardFit& fit : fits)
         if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
@@ -105,7 +111,9 @@ QString fitText(const Fitting& fitting)
     if (const QString said = ownFitText(own, fitting); !said.isEmpty())
         all << said;
     if (least == nullptr)
-        all << WhatIfText::tr("No card of the catalogue is large enough.");
+        all << (ranOn != nullptr ? WhatIfText::tr("No card with the kernels of %1 is large enough.")
+                                       .arg(text::utf8(ranOn->name))
+                                 : WhatIfText::tr("No card of the catalogue is large enough."));
     else if (least->card == own.card && !all.isEmpty())
         all << WhatIfText::tr("No smaller card would do.");
     else

@@ -215,7 +215,7 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
 
 SettingsTable::SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried)
     : FieldTable({
-        { { tr("PYTORCH_CUDA_ALLOC_CONF"), tr("All settings, as they are to be set"),
+        { { tr("Settings"), tr("All settings, as they are to be set"),
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "set" },
         { { tr("Reserved peak"), tr("That a replay of this recording leads to"), kSizeSample, true, kUnit },

@@ -226,7 +226,7 @@ void StepMultiples::paintCell(
     };
     const model::TrainingStep& step = *figures.step;
     const QString kind = text::stepKind(step.kind);
-    write(tr("Step %1").arg(text::count(step.number)), step.warmup ? tr("%1, warm-up").arg(kind) : kind);
+    write(tr("Step %1").arg(text::stepNumber(step)), step.warmup ? tr("%1, warm-up").arg(kind) : kind);
     write(text::bytes(figures.peak.max),
         step.microSteps > 1 ? tr("peak, %1 backwards").arg(text::count(step.microSteps)) : tr("peak"));
     if (!vector && hasFocus() && row == m_current) {
@@ -288,7 +288,7 @@ void StepMultiples::resizeEvent(QResizeEvent* event)
 QStringList StepMultiples::describe(std::size_t row) const
 {
     const model::StepMemory& of = m_figures->rows[row];
-    QStringList lines{ tr("Step %1: %2").arg(text::count(of.step->number), text::stepKind(*of.step)),
+    QStringList lines{ tr("Step %1: %2").arg(text::stepNumber(*of.step), text::stepKind(*of.step)),
         tr("peak %1 at event %2").arg(text::bytes(of.peak.max), text::count(of.peak.maxEvent)) };
     if (of.reservedBytes)
         lines << tr("%1 reserved at its end").arg(text::bytes(*of.reservedBytes));

@@ -108,7 +108,7 @@ void StepPair::describeSteps()
     for (const auto& row : { m_step, m_other })
         if (m_figures && row)
             about << tr("step %1: peak %2")
-                         .arg(text::count(m_figures->rows[*row].step->number),
+                         .arg(text::stepNumber(*m_figures->rows[*row].step),
                              text::bytes(m_figures->rows[*row].peak.max));
     if (!about.isEmpty())
         about << tr("left and right arrow read an instant, Enter shows it");
@@ -133,7 +133,7 @@ QStringList StepPair::describe(double share) const
         const model::TrainingStep& step = *m_figures->rows[*row].step;
         const model::EventIndex event = std::clamp(here.maxEvent, step.first, step.last);
         lines << tr("step %1: %2 in %3 at event %4")
-                     .arg(text::count(step.number), text::bytes(here.max),
+                     .arg(text::stepNumber(step), text::bytes(here.max),
                          text::phase(m_figures->steps().phaseAt(event)), text::count(event));
     };
     add(m_step, m_curve);

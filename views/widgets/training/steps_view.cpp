@@ -22,6 +22,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace strata::views {
@@ -94,8 +95,8 @@ StepsView::StepsView(QWidget* parent)
     connect(m_with, &QComboBox::currentIndexChanged, this, &StepsView::showOther);
     connect(m_other, &QSpinBox::valueChanged, this, &StepsView::showOther);
     connect(m_step, &QSpinBox::valueChanged, this, [this](int number) {
-        if (m_figures)
-            choose(static_cast<std::size_t>(number - m_figures->rows.front().step->number));
+        if (const auto row = rowOf(number))
+            choose(*row);
     });
     connect(m_multiples, &StepMultiples::rowChosen, this, &StepsView::choose);
     connect(m_multiples, &StepMultiples::hovered, this, &StepsView::hovered);
@@ -143,8 +144,14 @@ void StepsView::showFigures(std::shared_ptr<const StepFigures> figures)
         m_chosen.reset();
     }
     if (m_figures) {
-        const auto first = static_cast<int>(m_figures->rows.front().step->number);
-        const auto last = static_cast<int>(m_figures->rows.back().step->number);
+        // Steps that the program does not name have numbers below 0, which nobody asks for.
+        int first = std::numeric_limits<int>::max(), last = 0;
+        for (const auto& row : m_figures->rows)
+            if (row.step->shownNumber()) {
+                first = std::min(first, static_cast<int>(row.step->number));
+                last = std::max(last, static_cast<int>(row.step->number));
+            }
+        first = std::min(first, last);
         const QSignalBlocker quiet(m_step), quietToo(m_other);
         m_step->setRange(first, last);
         m_other->setRange(first, last);
@@ -166,7 +173,7 @@ void StepsView::offerOthers()
               if (at == m_with->count())
                   m_with->addItem({});
               m_with->setItemText(
-                  at, row ? tr("%1 (%2)").arg(name, text::count(m_figures->rows[*row].step->number)) : name);
+                  at, row ? tr("%1 (%2)").arg(name, text::stepNumber(*m_figures->rows[*row].step)) : name);
               m_with->setItemData(at, tip, Qt::ToolTipRole);
           };
     const StepFigures none, &known = m_figures ? *m_figures : none;
@@ -177,6 +184,17 @@ void StepsView::offerOthers()
     offer(With::First, tr("the first"), known.firstTraining, tr("The first step of training"));
     offer(With::Highest, tr("the highest"), known.highest, tr("The one with the highest peak"));
     offer(With::Other, tr("step…"), {}, {});
+}
+
+/// None: no step has that number.
+std::optional<std::size_t> StepsView::rowOf(int number) const
+{
+    if (!m_figures)
+        return std::nullopt;
+    const auto& rows = m_figures->rows;
+    const auto row = std::ranges::find(
+        rows, number, [](const model::StepMemory& each) { return each.step->number; });
+    return row == rows.end() ? std::nullopt : std::optional(static_cast<std::size_t>(row - rows.begin()));
 }
 
 std::optional<std::size_t> StepsView::otherRow() const
@@ -191,7 +209,7 @@ std::optional<std::size_t> StepsView::otherRow() const
     case With::Highest:
         return m_figures->highest;
     case With::Other:
-        return static_cast<std::size_t>(m_other->value() - m_other->minimum());
+        return rowOf(m_other->value());
     case With::Nothing:
         break;
     }

@@ -79,6 +79,7 @@ private:
     void showOther();
     void showNotice();
     void choose(std::size_t row);
+    [[nodiscard]] std::optional<std::size_t> rowOf(int number) const;
     [[nodiscard]] std::optional<std::size_t> otherRow() const;
     [[nodiscard]] std::optional<std::size_t> subject() const; ///< of the pair
     [[nodiscard]] QString otherName() const; ///< empty: there is none

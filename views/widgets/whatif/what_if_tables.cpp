@@ -177,7 +177,7 @@ TableCell PeaksTable::cell(std::uint32_t row, int column) const
     return bytes ? signedCell(*bytes) : noteCell(kNoFigure);
 }
 
-FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
+FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast, const model::Card* ranOn)
     : FieldTable({
         { { tr("Card"), tr("Of the catalogue"), QStringLiteral("RTX PRO 6000 Blackwell"), false, {}, true },
             "name" },
@@ -187,17 +187,17 @@ FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
               kSignedSample, true, kWhatIfUnit },
             "margin_bytes" },
         { { tr("Fits"),
-              tr("Tight: as PyTorch counts it does, but CUDA itself may need what is left. Not known: a "
-                 "request was refused when it was recorded, and nothing tells what the program asks for once "
-                 "it is served"),
-              QStringLiteral("does not fit"), false },
+              tr("Tight: the CUDA context may need what is left. Not known: the recording ends in a refused "
+                 "request. Other kernels: the card has another compute capability; dry-run on it"),
+              QStringLiteral("other kernels"), false },
             "fits" },
     })
-    , m_fits(model::cardFits(neededBytes, atLeast))
+    , m_fits(model::cardFits(neededBytes, atLeast, ranOn))
 {
     std::ranges::stable_sort(m_fits, {}, [](const model::CardFit& of) {
         const bool hasRoom = of.fit == model::Fit::Yes || of.fit == model::Fit::Unknown;
-        return std::pair(!hasRoom, hasRoom ? of.marginBytes : -of.marginBytes);
+        const int group = hasRoom ? 0 : of.fit == model::Fit::NotComparable ? 2 : 1;
+        return std::pair(group, hasRoom ? of.marginBytes : -of.marginBytes);
     });
 }
 
@@ -210,7 +210,8 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
         return noteCell(of.fit == model::Fit::Yes ? tr("fits")
                 : of.fit == model::Fit::Tight     ? tr("tight")
                 : of.fit == model::Fit::No        ? tr("does not fit")
-                                                  : tr("not known"));
+                : of.fit == model::Fit::Unknown   ? tr("not known")
+                                                  : tr("other kernels"));
     return signedCell(*figure(row, column));
 }
 

@@ -65,8 +65,8 @@ class FittingCardsTable final : public FieldTable<model::CardFit> {
 public:
     enum Place { Card, Capacity, Margin, Fits };
 
-    /// `atLeast`: more may be needed, and what does not fit is certain alone.
-    FittingCardsTable(std::int64_t neededBytes, bool atLeast);
+    /// `atLeast`: more may be needed, and what does not fit is certain alone. `ranOn` as of model::cardFits().
+    FittingCardsTable(std::int64_t neededBytes, bool atLeast, const model::Card* ranOn = nullptr);
     [[nodiscard]] std::uint32_t rowCount() const override
     {
         return static_cast<std::uint32_t>(m_fits.size());

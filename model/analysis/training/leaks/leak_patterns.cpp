@@ -29,7 +29,7 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
         site.change = std::move(change);
     };
     const bool ofModule = origin.phase == Phase::Forward && (origin.inModule || !around.framesKnown);
-    const bool ofGraph = ofModule && around.forwardLeaks >= 3;
+    const bool ofGraph = ofModule && around.forwardLeaks >= 3 && !origin.gradientsOff;
     if (origin.freshStreams)
         set(say("each step uses a stream of its own, and memory stays with the stream that it was made on"),
             say("make streams once, before the steps, and use them again"));
@@ -39,11 +39,15 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
     else if (origin.inHook)
         set(say("a hook of a module holds tensors"),
             say("have the hook keep numbers, or detached copies on the CPU, and empty its list each step"));
-    else if (origin.step == StepKind::Forward
-        || (origin.step == StepKind::Eval && origin.phase == Phase::Forward))
+    else if (origin.step == StepKind::Forward && !origin.isRecorded && !origin.gradientsOff)
+        set(say("results of forward passes, or a cache, are kept on the device"),
+            say("keep .item() or .cpu() of results; where no gradients are needed, use torch.no_grad()"));
+    else if (!origin.gradientsOff
+        && (origin.step == StepKind::Forward
+            || (origin.step == StepKind::Eval && origin.phase == Phase::Forward)))
         set(say("an evaluation with gradients on: what it makes is kept with its graph"),
             say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
-    else if (origin.step == StepKind::Eval)
+    else if (origin.step == StepKind::Eval || (origin.gradientsOff && origin.step == StepKind::Forward))
         set(say("results of evaluations are kept on the device"),
             say("keep .item() or .cpu() of them, or reduce them as they come"));
     else if (ofGraph && around.someSteps)
@@ -134,6 +138,9 @@ LeakOrigins::FrameMarks LeakOrigins::marksOf(FrameId id)
     FrameMarks& marks = known->second;
     marks.isUser = from == FrameOrigin::User;
     marks.isForward = function == "forward";
+    // What torch.no_grad() and torch.inference_mode() leave as decorators; as a block they leave no frame.
+    marks.isWithoutGradients
+        = from == FrameOrigin::Torch && baseName(file) == "_contextlib.py" && function == "decorate_context";
     if (!marks.isUser) {
         marks.inOptimizer = file.find("/optim/") != file.npos || file.find("\\optim\\") != file.npos
             || names("torch::optim::");
@@ -159,6 +166,7 @@ void LeakOrigins::readStack(StackId stack, LeakOrigin& origin)
             origin.inHook = inner.isUser && !inner.isForward;
         called = called || marks.callsModule;
         origin.inModule = origin.inModule || marks.callsModule || marks.inFunctional;
+        origin.gradientsOff = origin.gradientsOff || marks.isWithoutGradients;
         inner = marks;
     }
 }
@@ -169,25 +177,34 @@ LeakOrigin LeakOrigins::of(const StayingSite& site)
     if (site.stack.valid())
         readStack(site.stack, origin);
     std::array<std::size_t, kPhases> phases{};
-    std::array<std::size_t, 6> kinds{};
+    std::array<std::size_t, kStepKinds> kinds{};
     std::vector<StreamIndex> streams;
-    std::size_t looked = 0, early = 0;
+    std::size_t looked = 0, early = 0, withGradients = 0, without = 0, recorded = 0;
     for (std::size_t i = site.blocks.size(); i-- > 0 && looked < kLooked;) {
         if (site.stays[i].born < site.shape.firstBoundary)
             break;
         const EventIndex birth = m_trace.blocks().birth(site.blocks[i]);
         const TrainingStep* step = m_steps.at(birth);
         ++looked;
+        const EventPhase phase
+            = m_trace.events().phaseOf(static_cast<std::size_t>(std::max<EventIndex>(birth, 0)));
+        without += phase == EventPhase::NoGrad || phase == EventPhase::Inference ? 1 : 0;
+        withGradients += phase == EventPhase::Grad ? 1 : 0;
         ++phases[static_cast<std::size_t>(m_steps.phaseAt(birth))];
+        recorded += step != nullptr && step->certainty == Certainty::Recorded ? 1 : 0;
         ++kinds[static_cast<std::size_t>(step != nullptr ? step->kind : StepKind::Train)];
         early += ordinalInStep(m_trace, m_steps, site.blocks[i]) < kFirstOnes;
         streams.push_back(m_trace.blocks().stream[site.blocks[i]]);
     }
     origin.phase = static_cast<Phase>(mostIn(phases));
     origin.step = static_cast<StepKind>(mostIn(kinds));
+    origin.isRecorded = 2 * recorded > looked;
     if (!site.stack.valid())
         origin.inOptimizer = origin.phase == Phase::Optimizer;
     origin.firstOfStep = 2 * early > looked;
+    // Frames are a guess beside what autograd recorded.
+    if (without + withGradients > 0)
+        origin.gradientsOff = without > withGradients;
     std::ranges::sort(streams);
     const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
     origin.freshStreams = looked >= 3 && 2 * static_cast<std::size_t>(distinct) > looked;
@@ -247,9 +264,15 @@ void describe(
         sayDoubt(site, shape);
         break;
     case LeakKind::ReservedOnly:
-        site.pattern = say(
-            "segments grow in number, what is in them does not: fragmentation, or ever larger requests");
-        site.change = say("strata fragmentation says what would reserve less; try expandable_segments:True");
+        if (origin.freshStreams) {
+            site.pattern
+                = say("segments grow in number: each is of another stream, and only that can use it");
+            site.change = say("make streams once, before the steps, and use them again");
+        } else {
+            site.pattern = say(
+                "segments grow in number, what is in them does not: fragmentation, or ever larger requests");
+            site.change = say("strata fragmentation shows which settings reserve less");
+        }
         site.why = say("reserved grew throughout, what is requested at the ends of steps did not");
         break;
     }

@@ -13,11 +13,13 @@ namespace strata::model {
 struct LeakOrigin {
     Phase phase = Phase::Unknown; ///< in which most of them are born
     StepKind step = StepKind::Train; ///< in steps of which kind
+    bool isRecorded = false; ///< autograd's state, or names, say so: gradients were on or off
     bool inOptimizer = false; ///< by their phase, or their stack
     bool inHistory = false; ///< of an optimizer that keeps some steps (LBFGS)
     bool inHook = false; ///< of a module
     bool inModule = false; ///< called by one, or by a function of torch.nn
     bool freshStreams = false; ///< each is on a stream of its own
+    bool gradientsOff = false; ///< most are born under no_grad() or inference_mode()
     bool firstOfStep = false; ///< among the first allocations of its step
 };
 
@@ -38,6 +40,7 @@ private:
         bool inOptimizer = false, inHistory = false;
         bool callsModule = false, inFunctional = false;
         bool isForward = false;
+        bool isWithoutGradients = false; ///< what it calls runs under no_grad() or inference_mode()
     };
     [[nodiscard]] FrameMarks marksOf(FrameId id);
     void readStack(StackId stack, LeakOrigin& origin);

@@ -259,7 +259,7 @@ LeakBoundaries leakBoundaries(const TrainingSteps& steps)
 {
     LeakBoundaries found;
     std::size_t most = 0;
-    for (const StepKind kind : { StepKind::Train, StepKind::Forward, StepKind::Eval }) {
+    for (const StepKind kind : { StepKind::Train, StepKind::Forward, StepKind::Eval, StepKind::Loop }) {
         const auto count
             = static_cast<std::size_t>(std::ranges::count(steps.steps, kind, &TrainingStep::kind));
         if (count > most && (most == 0 || most < kFewestSiteSteps)) {

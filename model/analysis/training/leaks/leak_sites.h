@@ -11,7 +11,8 @@
 
 namespace strata::model {
 
-/// The ends of steps of one kind: of trainings, or where there are too few, of evaluations or forwards.
+/// The ends of steps of one kind: of trainings, or where there are too few, of evaluations, forwards or
+/// rounds of a loop.
 struct LeakBoundaries {
     StepKind kind = StepKind::Train;
     std::vector<EventIndex> events;

@@ -4,6 +4,7 @@
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/leaks/leak_patterns.h"
 #include "model/analysis/training/leaks/leak_steps.h"
+#include "model/analysis/training/steps/python/loop_rounds.h"
 #include "model/base/nearest.h"
 #include "model/base/wrap.h"
 
@@ -26,10 +27,16 @@ class LeakFinder {
 public:
     LeakFinder(const DeviceTrace& trace, const TrainingSteps& steps, const LeakOptions& options)
         : m_trace(trace)
-        , m_steps(steps)
+        , m_rounds(roundsInPlaceOf(trace, steps))
+        , m_steps(m_rounds ? *m_rounds : steps)
         , m_options(options)
-        , m_boundaries(leakBoundaries(steps))
+        , m_boundaries(leakBoundaries(m_steps))
     {
+        m_report.rounds = m_rounds;
+        m_report.evidence = m_steps.evidence;
+        m_report.certainty = m_steps.endsAreShown ? m_steps.certainty() : Certainty::Likely;
+        if (m_boundaries.count() == 0)
+            m_report.certainty = Certainty::Unknown;
         m_report.device = trace.device();
         m_report.steps = m_boundaries.count();
         m_report.warmup = m_boundaries.warmup;
@@ -65,10 +72,28 @@ private:
             return say("the recording has no events: nothing tells what grows");
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");
+        if (!m_steps.endsAreShown)
+            return say("the steps are a guess: record with strata record, or name them with "
+                       "record_function(\"step 3\")");
         if (m_boundaries.steady() < kFewestLeakSteps)
             return say("%1 after the warm-up: %2 are needed, 30 are better",
                 sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestLeakSteps);
         return {};
+    }
+
+    /// Rounds of the program's loop, where no step of training is sure and they are fewer than other steps:
+    /// a request of a server makes many forwards.
+    [[nodiscard]] static std::shared_ptr<const TrainingSteps> roundsInPlaceOf(
+        const DeviceTrace& trace, const TrainingSteps& steps)
+    {
+        const LeakBoundaries known = leakBoundaries(steps);
+        if (steps.endsAreShown && known.kind == StepKind::Train && known.count() > 0)
+            return nullptr;
+        auto rounds = std::make_shared<TrainingSteps>(findRounds(trace, Clock(trace)));
+        const std::size_t count = leakBoundaries(*rounds).count();
+        const bool isBetter
+            = !steps.endsAreShown || known.steady() < kFewestLeakSteps || 2 * count < known.count();
+        return count > 0 && isBetter ? rounds : nullptr;
     }
 
     /// Births of the blocks of sites that grow: they are no inputs.
@@ -297,6 +322,20 @@ private:
         return place;
     }
 
+    /// Most segments that stay since the warm-up are each of a stream of its own.
+    [[nodiscard]] bool segmentsAreOfFreshStreams() const
+    {
+        std::vector<StreamIndex> streams;
+        const EventIndex from = m_boundaries.events[m_boundaries.warmup];
+        for (const SegmentLife& life : m_trace.segmentLives())
+            if (life.alloc.valid() && static_cast<EventIndex>(life.alloc.value) > from && !life.free.valid())
+                streams.push_back(life.stream);
+        std::ranges::sort(streams);
+        const auto count = std::ssize(streams);
+        const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
+        return count >= 3 && 2 * distinct > count;
+    }
+
     /// What is no site's: steps that take more and more, segments that pile up.
     void addOfDevice()
     {
@@ -305,12 +344,12 @@ private:
                 || site.kind == LeakKind::PendingStream;
         });
         const LeakSurroundings around{ .steps = m_boundaries.steady() };
-        const auto row = [&](LeakKind kind) -> LeakSite& {
+        const auto row = [&](LeakKind kind, const LeakOrigin& origin = {}) -> LeakSite& {
             LeakSite& site = m_report.sites.emplace_back();
             site.kind = kind;
             m_grows[static_cast<std::size_t>(kind)] = true;
             site.firstStep = stepNumber(m_boundaries.warmup);
-            describe(site, {}, {}, around);
+            describe(site, {}, origin, around);
             return site;
         };
         if (!leaks && m_use.inputsGrow && growsThroughout(m_use.requestedPeak, kMayDrop))
@@ -320,7 +359,7 @@ private:
         const double grown = reserved.back() - reserved.front();
         const double requested = m_use.requestedEnd.back() - m_use.requestedEnd.front();
         if (growsThroughout(reserved, kMayDrop) && 4 * requested < grown) {
-            LeakSite& site = row(LeakKind::ReservedOnly);
+            LeakSite& site = row(LeakKind::ReservedOnly, { .freshStreams = segmentsAreOfFreshStreams() });
             site.reservedBytesPerStep = nearestWhole(grown / static_cast<double>(reserved.size() - 1));
             site.stack = m_use.segmentStack;
         }
@@ -381,6 +420,7 @@ private:
     }
 
     const DeviceTrace& m_trace;
+    std::shared_ptr<const TrainingSteps> m_rounds; // none: the steps themselves serve
     const TrainingSteps& m_steps;
     const LeakOptions& m_options;
     LeakBoundaries m_boundaries;

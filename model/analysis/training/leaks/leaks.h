@@ -5,6 +5,7 @@
 #include "model/base/sentence.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,11 @@ struct LeakReport {
     int device = 0;
     std::int64_t steps = 0; ///< whose ends were compared, warm-up included
     std::int64_t warmup = 0;
-    bool compared = false; ///< else steps are not known, or too few: `why` says so
+    bool compared = false; ///< else steps are not known, a guess, or too few: `why` says so
+    StepEvidence evidence = StepEvidence::None; ///< of the steps whose ends were compared
+    Certainty certainty = Certainty::Unknown; ///< likewise
+    /// Rounds of a loop or of named ranges, where those were compared in place of the steps.
+    std::shared_ptr<const TrainingSteps> rounds;
     Verdict verdict = Verdict::Undecided;
     Sentence why;
     std::optional<std::int64_t> capacityBytes;
@@ -79,7 +84,9 @@ struct LeakReport {
     [[nodiscard]] std::int64_t allocatedBytesPerStep() const;
 };
 
-/// What grows from step to step and never goes. For each site - the whole stack; where there is none, the
+/// What grows from step to step and never goes. Where no step of training is sure, rounds of the outermost loop
+/// or of named ranges are compared (loop_rounds.h), else evaluations or forwards. Steps that are a guess are not
+/// compared. For each site - the whole stack; where there is none, the
 /// place in the step, size and stream - the blocks that were born after the warm-up and outlive their step
 /// are followed from end to end of steps: leak_shape.h has what decides. Thresholds:
 /// tests/truth/tests/test_leaks.py.

@@ -20,10 +20,9 @@ GroupTable linesOfSites(const DeviceTrace& trace, const LeakReport& report)
 
 } // namespace
 
-LeaksAnswer::LeaksAnswer(std::string path, const DeviceTrace& of, StepEvidence told, LeakReport found)
+LeaksAnswer::LeaksAnswer(std::string path, const DeviceTrace& of, LeakReport found)
     : file(std::move(path))
     , trace(&of)
-    , evidence(told)
     , report(std::move(found))
     , lines(linesOfSites(of, report))
 {

@@ -15,11 +15,10 @@ namespace strata::model {
 
 /// What `strata leaks` answers of one device. Points to the trace.
 struct LeaksAnswer {
-    LeaksAnswer(std::string file, const DeviceTrace& trace, StepEvidence evidence, LeakReport report);
+    LeaksAnswer(std::string file, const DeviceTrace& trace, LeakReport report);
 
     std::string file;
     const DeviceTrace* trace;
-    StepEvidence evidence; ///< what told the steps
     LeakReport report;
     GroupTable lines; ///< of the stacks of all sites
 
@@ -120,7 +119,13 @@ template <> struct Fields<LeaksAnswer> {
         field(
             "device", Unit::None, "number of the device", within(&LeaksAnswer::report, &LeakReport::device)),
         field("evidence", Unit::None, "what tells the steps",
-            [](const LeaksAnswer& answer) { return evidenceWord(answer.evidence); }),
+            [](const LeaksAnswer& answer) { return evidenceWord(answer.report.evidence); }),
+        field("certainty", Unit::None,
+            "how sure the steps are: `recorded`, `shown_by_stack`, `likely` or `unknown`; the verdict is "
+            "`undecided` with the last two, unless the ends of steps are shown",
+            [](const LeaksAnswer& answer) { return certaintyWord(answer.report.certainty); }),
+        field("compared", Unit::None, "`rounds` of the outermost loop or of named ranges, or `steps`",
+            [](const LeaksAnswer& answer) { return answer.report.rounds ? "rounds" : "steps"; }),
         field("steps", Unit::Count, "whose ends were compared",
             within(&LeaksAnswer::report, &LeakReport::steps)),
         field("warmup", Unit::Count, "the first of them, which do not count",

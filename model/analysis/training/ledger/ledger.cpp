@@ -2,6 +2,7 @@
 #include "model/analysis/training/ledger/ledger.h"
 
 #include "model/analysis/allocator/fragmentation.h"
+#include "model/base/units.h"
 #include "model/base/wrap.h"
 
 #include <algorithm>
@@ -48,6 +49,7 @@ void addFree(const DeviceTrace& trace, EventIndex event, std::span<const BlockId
     ledger.reservedBytes = found.reservedBytes;
     ledger.fragmentationBytes = found.pinnedFreeBytes();
     ledger.cachedFreeBytes = found.cachedSegmentsBytes;
+    ledger.cachedPrivateBytes = found.cachedPrivateBytes;
     if (found.exact) // of blocks whose frees are pending, too
         ledger.roundingBytes
             = found.roundingBytes + found.unsplitBytes + wrapSub(found.pendingBytes, ledger.pendingFreeBytes);
@@ -55,8 +57,22 @@ void addFree(const DeviceTrace& trace, EventIndex event, std::span<const BlockId
 
 } // namespace
 
+Sentence sourceOf(const LedgerRow& row)
+{
+    if (row.category == Category::Unknown || row.blocks == 0)
+        return {};
+    const std::int64_t recorded = row.recordedBytes();
+    if (recorded == row.bytes)
+        return say("recorded");
+    if (row.certain.ofMost() == Certainty::Likely)
+        return recorded == 0 ? say("probably")
+                             : say("probably, %1 recorded", formatShare(recorded, row.bytes));
+    return recorded == 0 ? say("shown by stack traces")
+                         : say("%1 recorded", formatShare(recorded, row.bytes));
+}
+
 Ledger ledgerAt(const DeviceTrace& trace, const Categories& categories, EventIndex event,
-    std::span<const BlockId> active, const ReplayReport* report)
+    std::span<const BlockId> active, const ReplayReport* report, const TrainingSteps* steps)
 {
     Ledger ledger;
     ledger.event = event;
@@ -69,8 +85,7 @@ Ledger ledgerAt(const DeviceTrace& trace, const Categories& categories, EventInd
         row.category = category.category;
         row.bytes = wrapAdd(row.bytes, bytes);
         row.blocks += 1;
-        if (category.recorded)
-            row.recordedBytes = wrapAdd(row.recordedBytes, bytes);
+        row.certain.add(category.certainty(), bytes);
         ledger.requestedBytes = wrapAdd(ledger.requestedBytes, bytes);
         if (blocks.pendingAt(block, event))
             ledger.pendingFreeBytes = wrapAdd(ledger.pendingFreeBytes, bytes);
@@ -91,7 +106,7 @@ Ledger ledgerAt(const DeviceTrace& trace, const Categories& categories, EventInd
         ledger.parameters = count;
         addExpected(trace, categories, sums, ledger);
     }
-    tellSurprises(trace.recording(), sums, ledger);
+    tellSurprises(trace, categories, active, steps, sums, ledger);
     return ledger;
 }
 

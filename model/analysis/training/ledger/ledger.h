@@ -16,15 +16,19 @@ struct LedgerRow {
     Category category = Category::Unknown;
     std::int64_t bytes = 0; ///< requested
     std::int64_t blocks = 0;
-    std::int64_t recordedBytes = 0; ///< of blocks whose category was recorded
+    CertaintyBytes certain; ///< how sure it is that these blocks are of the category
     std::optional<double> bytesPerParameter;
     /// What the textbook says: parameters and gradients of their own types, and the states that the optimizer
     /// keeps, of the types of their parameters.
     std::optional<double> expectedBytesPerParameter;
     Sentence note; ///< what is surprising about it
 
-    [[nodiscard]] std::int64_t inferredBytes() const { return bytes - recordedBytes; }
+    [[nodiscard]] std::int64_t recordedBytes() const { return certain.of(Certainty::Recorded); }
+    [[nodiscard]] std::int64_t inferredBytes() const { return bytes - recordedBytes(); }
 };
+
+/// "recorded", "93 % recorded", "shown by stack traces", "probably"; empty: the category is not known.
+[[nodiscard]] Sentence sourceOf(const LedgerRow& row);
 
 /// What is surprising about the bytes of a category.
 struct LedgerSurprise {
@@ -50,6 +54,7 @@ struct Ledger {
     /// Free in segments that hold live blocks, too; none: a profiler tells of no segments. So is the next.
     std::optional<std::int64_t> fragmentationBytes;
     std::optional<std::int64_t> cachedFreeBytes; ///< segments that are free as a whole
+    std::int64_t cachedPrivateBytes = 0; ///< of these: of private pools, which empty_cache() leaves alone
     std::optional<std::int64_t> outsideBytes; ///< CUDA's own, as the driver said last; none: it did not
     std::vector<LedgerSurprise> surprises; ///< the one about most bytes first
 
@@ -62,11 +67,13 @@ struct Ledger {
     }
 };
 
-/// `active`: the blocks that are active after the event. O(active log + segments).
+/// `active`: the blocks that are active after the event. `steps` show what is held of the step before;
+/// nullptr: not known. O(active log + segments + events of a step).
 [[nodiscard]] Ledger ledgerAt(const DeviceTrace& trace, const Categories& categories, EventIndex event,
-    std::span<const BlockId> active, const ReplayReport* report);
+    std::span<const BlockId> active, const ReplayReport* report, const TrainingSteps* steps = nullptr);
 
 /// The surprises of a ledger whose rows and parameters are made: fills in their notes.
-void tellSurprises(const Recording& recording, const TensorSums& sums, Ledger& ledger);
+void tellSurprises(const DeviceTrace& trace, const Categories& categories, std::span<const BlockId> active,
+    const TrainingSteps* steps, const TensorSums& sums, Ledger& ledger);
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/ledger/category_why.h"
 #include "model/analysis/training/ledger/ledger.h"
 #include "model/analysis/training/ledger/module_ledger.h"
 #include "model/analysis/training/roles/rule_shares.h"
@@ -22,6 +23,7 @@ struct LedgerAnswer {
     std::optional<std::vector<ModuleRow>> modules; ///< the rows, with --by module
     std::optional<std::vector<Spike>> spikes; ///< at the peak alone
     std::optional<std::vector<RuleShare>> rules; ///< of the user's, where there are any
+    std::optional<std::vector<CategoryWhy>> why; ///< with --why
 
     /// None where parameters are not counted.
     [[nodiscard]] std::optional<double> perParameter(std::int64_t bytes) const
@@ -37,16 +39,40 @@ struct LedgerAnswer {
     return ratio ? std::optional(decimals(*ratio, 6)) : std::nullopt;
 }
 
+[[nodiscard]] constexpr auto bytesOfCertainty(Certainty certainty)
+{
+    return [certainty](const CertaintyBytes& bytes) { return bytes.of(certainty); };
+}
+
+template <> struct Fields<CertaintyBytes> {
+    static constexpr std::tuple all{
+        field("recorded_bytes", Unit::Bytes, "of blocks whose category was recorded",
+            bytesOfCertainty(Certainty::Recorded)),
+        field("inferred_bytes", Unit::Bytes,
+            "of all other blocks: `shown_by_stack_bytes`, `likely_bytes`, and unknown",
+            [](const CertaintyBytes& bytes) {
+                return wrapAdd(wrapAdd(bytes.of(Certainty::ShownByStack), bytes.of(Certainty::Likely)),
+                    bytes.of(Certainty::Unknown));
+            }),
+        field("shown_by_stack_bytes", Unit::Bytes,
+            "of blocks whose own stack trace, or a rule of yours, shows the category",
+            bytesOfCertainty(Certainty::ShownByStack)),
+        field("likely_bytes", Unit::Bytes, "of blocks whose category only sizes and lifetimes show",
+            bytesOfCertainty(Certainty::Likely)),
+        field("certainty", Unit::None,
+            "that of most bytes: `recorded`, `shown_by_stack`, `likely` or `unknown`",
+            [](const CertaintyBytes& bytes) { return certaintyWord(bytes.ofMost()); }),
+    };
+};
+
 template <> struct Fields<LedgerRow> {
     static constexpr std::tuple all{
         field("category", Unit::None, "purpose of the blocks: `parameter`, ..., `unknown`",
             [](const LedgerRow& row) { return categoryWord(row.category); }),
         field("bytes", Unit::Bytes, "requested bytes", &LedgerRow::bytes),
         field("blocks", Unit::Count, "how many blocks", &LedgerRow::blocks),
-        field("recorded_bytes", Unit::Bytes, "of blocks whose category was recorded",
-            &LedgerRow::recordedBytes),
-        field("inferred_bytes", Unit::Bytes, "of blocks whose category was inferred",
-            &LedgerRow::inferredBytes),
+        field(
+            "", Unit::None, "", [](const LedgerRow& row) { return Inlined<CertaintyBytes>{ row.certain }; }),
         field("bytes_per_parameter", Unit::Bytes,
             "bytes divided by `parameters`; null: `parameters` is not known",
             [](const LedgerRow& row) { return ratioText(row.bytesPerParameter); }),
@@ -94,10 +120,8 @@ template <> struct Fields<ModuleRow> {
         field("bytes", Unit::Bytes, "requested bytes of the module, without modules within it",
             within(&ModuleRow::own, &CategorySums::bytes)),
         field("blocks", Unit::Count, "how many blocks", within(&ModuleRow::own, &CategorySums::blocks)),
-        field("recorded_bytes", Unit::Bytes, "of blocks whose category was recorded",
-            within(&ModuleRow::own, &CategorySums::recordedBytes)),
-        field("inferred_bytes", Unit::Bytes, "of blocks whose category was inferred",
-            [](const ModuleRow& row) { return row.own.bytes - row.own.recordedBytes; }),
+        field("", Unit::None, "",
+            [](const ModuleRow& row) { return Inlined<CertaintyBytes>{ row.own.certain }; }),
         field("bytes_per_parameter", Unit::Bytes,
             "bytes divided by `parameters`; null: `parameters` is not known",
             [](const ModuleRow& row, const LedgerAnswer& in) {
@@ -188,6 +212,11 @@ template <> struct Fields<LedgerAnswer> {
             &LedgerAnswer::spikes),
         field(
             "rules", Unit::None, "what each of your own rules decides; null: no rules", &LedgerAnswer::rules),
+        field("why", Unit::None, "with `--why`: the rule behind each category, most bytes first",
+            [](const LedgerAnswer& answer) {
+                using Why = std::span<const CategoryWhy>;
+                return LeftOutWhereNone<Why>{ answer.why ? std::optional<Why>(*answer.why) : std::nullopt };
+            }),
     };
 };
 

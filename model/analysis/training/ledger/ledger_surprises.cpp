@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is surprising in a ledger: more than the textbook says, by type or by number, and what nobody knows.
+#include "model/analysis/training/ledger/kept_iteration.h"
 #include "model/analysis/training/ledger/ledger.h"
 #include "model/base/nearest.h"
 #include "model/base/units.h"
+#include "model/base/wrap.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +17,7 @@ using Kind = wire::RoleKind;
 
 constexpr double kMuch = 1.1; // times what is expected
 constexpr std::int64_t kUnknownShare = 10; // one part in so many of what was requested
+constexpr std::int64_t kCopiesShare = 20, kKeptShare = 10; // likewise
 
 std::string perParameter(double bytes)
 {
@@ -62,11 +65,75 @@ Sentence surpriseOf(const Recording& recording, const TensorSums& sums, const Le
     }
 }
 
+/// Autocast's cache. Where a graph holds the copies, no setting frees them sooner.
+std::optional<LedgerSurprise> surpriseOfCopies(const DeviceTrace& trace, const Categories& categories,
+    std::span<const BlockId> active, std::int64_t requestedBytes)
+{
+    const std::vector<WeightCopy>& copies = categories.weightCopies();
+    LedgerSurprise surprise;
+    std::int64_t blocks = 0, heldBytes = 0, shownBytes = 0;
+    for (const BlockId block : active) {
+        if (block.isOlder())
+            continue;
+        const auto copy = std::ranges::lower_bound(
+            copies, block.row(), {}, [](const WeightCopy& each) { return each.block.row(); });
+        if (copy == copies.end() || copy->block != block)
+            continue;
+        const std::int64_t bytes = trace.blocks().requestedBytes[block];
+        surprise.bytes = wrapAdd(surprise.bytes, bytes);
+        heldBytes = wrapAdd(heldBytes, copy->heldByGraph ? bytes : 0);
+        shownBytes = wrapAdd(shownBytes, copy->byCode ? bytes : 0);
+        surprise.category = categories.of(block).category;
+        blocks += 1;
+    }
+    if (heldBytes > 0 || surprise.bytes <= requestedBytes / kCopiesShare)
+        return std::nullopt;
+    const auto counted = sayCounted("%1 block", "%1 blocks", blocks);
+    surprise.said = shownBytes == surprise.bytes
+        ? say("%1 in %2 are autocast's copies of weights; cache_enabled=False frees each after its use",
+            asBytes(surprise.bytes), counted)
+        : say("%1 in %2 are probably autocast's copies of weights; cache_enabled=False would free each after "
+              "its use",
+            asBytes(surprise.bytes), counted);
+    return surprise;
+}
+
+/// The graph of the step before.
+std::optional<LedgerSurprise> surpriseOfKept(const KeptIteration& kept, std::int64_t requestedBytes)
+{
+    if (kept.bytes <= requestedBytes / kKeptShare)
+        return std::nullopt;
+    const auto bytes = asBytes(kept.bytes);
+    const auto blocks = sayCounted("%1 block", "%1 blocks", kept.blocks);
+    LedgerSurprise surprise{ kept.category, kept.bytes, {} };
+    if (kept.kind == StepKind::Train)
+        surprise.said
+            = say("%1 in %2 are held from the step before until this step makes the same again; del "
+                  "loss and outputs sooner",
+                bytes, blocks);
+    else if (kept.kind == StepKind::Forward)
+        surprise.said = say("%1 in %2 are held from the forward before until this one makes the same again; "
+                            "torch.no_grad() keeps no graph",
+            bytes, blocks);
+    else
+        surprise.said = say(
+            "%1 in %2 are held from the forward before until this one makes the same again", bytes, blocks);
+    return surprise;
+}
+
 } // namespace
 
-void tellSurprises(const Recording& recording, const TensorSums& sums, Ledger& ledger)
+void tellSurprises(const DeviceTrace& trace, const Categories& categories, std::span<const BlockId> active,
+    const TrainingSteps* steps, const TensorSums& sums, Ledger& ledger)
 {
-        for (LedgerRow& row : ledger.rows) {
+    const Recording& recording = trace.recording();
+    if (auto copies = surpriseOfCopies(trace, categories, active, ledger.requestedBytes))
+        ledger.surprises.push_back(std::move(*copies));
+    if (const auto kept
+        = steps ? keptIteration(trace, categories, *steps, ledger.event, active) : std::nullopt)
+        if (auto surprise = surpriseOfKept(*kept, ledger.requestedBytes))
+            ledger.surprises.push_back(std::move(*surprise));
+    for (LedgerRow& row : ledger.rows) {
         if (Sentence sentence = surpriseOf(recording, sums, row); !sentence.empty()) {
             const double more = *row.bytesPerParameter - *row.expectedBytesPerParameter;
             row.note = sentence;

@@ -72,8 +72,7 @@ void CategorySums::add(BlockCategory category, std::int64_t requested)
     of = wrapAdd(of, requested);
     bytes = wrapAdd(bytes, requested);
     blocks += 1;
-    if (category.recorded)
-        recordedBytes = wrapAdd(recordedBytes, requested);
+    certain.add(category.certainty(), requested);
 }
 
 void CategorySums::add(const CategorySums& other)
@@ -82,7 +81,8 @@ void CategorySums::add(const CategorySums& other)
         byCategory[i] = wrapAdd(byCategory[i], other.byCategory[i]);
     bytes = wrapAdd(bytes, other.bytes);
     blocks += other.blocks;
-    recordedBytes = wrapAdd(recordedBytes, other.recordedBytes);
+    for (std::size_t i = 0; i < kCertainties; ++i)
+        certain.add(static_cast<Certainty>(i), other.certain.bytes[i]);
 }
 
 std::vector<ModuleRow> moduleLedger(

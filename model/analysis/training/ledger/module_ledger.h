@@ -15,7 +15,7 @@ namespace strata::model {
 struct CategorySums {
     std::array<std::int64_t, kCategories> byCategory{};
     std::int64_t bytes = 0, blocks = 0;
-    std::int64_t recordedBytes = 0; ///< of blocks whose category was recorded
+    CertaintyBytes certain; ///< how sure their categories are
 
     [[nodiscard]] std::int64_t of(Category category) const
     {

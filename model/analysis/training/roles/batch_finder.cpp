@@ -39,7 +39,7 @@ void BatchFinder::take(const BlockBirth& birth, bool free)
     if (!m_tellsModules && birth.phase == Phase::Forward && birth.span->nextBackward == m_forward)
         return;
     endEvaluation();
-    if (!free || birth.origin->has(StackOrigin::Setup))
+    if (!free)
         return;
     m_waiting.push_back(birth);
     if (m_waiting.size() < kMostWaiting)

@@ -24,7 +24,7 @@ public:
     {
     }
 
-    /// `free`: no better rule is about it.
+    /// `free`: no better rule is about it, and no code that makes a model.
     void take(const BlockBirth& birth, bool free);
     void finish();
 

@@ -5,12 +5,39 @@
 
 namespace strata::model {
 
-BlockBirths::BlockBirths(const DeviceTrace& trace, const PhaseMap& phases, const StackOrigins& origins)
+BlockBirths::BlockBirths(
+    const DeviceTrace& trace, const PhaseMap& phases, const StackOrigins& origins, StepEvidence evidence)
     : m_trace(&trace)
     , m_phases(&phases)
     , m_origins(&origins)
     , m_tellsModules(!trace.recording().modules.empty() || origins.any(StackOrigin::Module))
+    , m_mayOptimize(evidence == StepEvidence::Ranges || evidence == StepEvidence::Bits
+          || origins.any(StackOrigin::Optimizer) || !origins.any(StackOrigin::Known))
+    , m_lastBirth(trace.blocks().bornCount() == 0
+              ? -1
+              : trace.blocks().birth(BlockId::born(trace.blocks().bornCount() - 1)))
 {
+}
+
+bool BlockBirths::stays(const BlockBirth& birth) const
+{
+    if (birth.end == PhaseMap::kNever)
+        return true;
+    const auto outlived = std::ranges::lower_bound(m_phases->ends(), birth.end)
+        - std::ranges::lower_bound(m_phases->ends(), birth.event);
+    return outlived >= 2;
+}
+
+bool BlockBirths::staysOfSetup(const BlockBirth& birth) const
+{
+    return birth.end > m_lastBirth || stays(birth);
+}
+
+bool BlockBirths::isOfSetup(const BlockBirth& birth) const
+{
+    const StackOrigin& origin = *birth.origin;
+    return origin.has(StackOrigin::Setup)
+        || ((origin.has(StackOrigin::Init) || origin.has(StackOrigin::Load)) && staysOfSetup(birth));
 }
 
 BlockBirth BlockBirths::of(BlockId block)

@@ -25,9 +25,19 @@ struct BlockBirth {
 /// Tells of blocks, quickest in the order of births. Keeps pointers to all that it is made of.
 class BlockBirths {
 public:
-    BlockBirths(const DeviceTrace& trace, const PhaseMap& phases, const StackOrigins& origins);
+    BlockBirths(
+        const DeviceTrace& trace, const PhaseMap& phases, const StackOrigins& origins, StepEvidence evidence);
 
     [[nodiscard]] BlockBirth of(BlockId block);
+    /// It outlives two steps, or all there are.
+    [[nodiscard]] bool stays(const BlockBirth& birth) const;
+    /// ... or all allocations: models go when their function returns.
+    [[nodiscard]] bool staysOfSetup(const BlockBirth& birth) const;
+    /// Its stack trace makes, moves or loads a model: it is no batch and no activation.
+    [[nodiscard]] bool isOfSetup(const BlockBirth& birth) const;
+    /// Nothing rules an optimizer out: where stacks are recorded, one of them shows it, or its steps are
+    /// recorded otherwise.
+    [[nodiscard]] bool mayOptimize() const { return m_mayOptimize; }
     /// Whether modules are told of at all.
     [[nodiscard]] bool tellsModules() const { return m_tellsModules; }
 
@@ -40,7 +50,8 @@ private:
     const DeviceTrace* m_trace;
     const PhaseMap* m_phases;
     const StackOrigins* m_origins;
-    bool m_tellsModules;
+    bool m_tellsModules, m_mayOptimize;
+    EventIndex m_lastBirth;
     std::size_t m_row = 0; // of the span of the last birth
 };
 

@@ -21,11 +21,11 @@ using Kind = wire::RoleKind;
 
 constexpr EventIndex kNever = PhaseMap::kNever;
 
-/// What cuBLAS asks for: 4096 KiB x 2 + 16 KiB x 8, 4096 KiB x 8 from sm_90 on; and cuBLASLt, 1 MiB
-/// (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize, parseCUDABlasLtWorkspaceSize). Once a
-/// handle and stream, and for ever, or for one call.
+/// What cuBLAS asks for: 4096 KiB x 2 + 16 KiB x 8, 4096 KiB x 8 from sm_90 on; cuBLASLt, 1 MiB; and
+/// hipBLASLt, 76 MiB (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize,
+/// parseCUDABlasLtWorkspaceSize). Once a handle and stream, and for ever, or for one call.
 constexpr std::int64_t kLtWorkspace = 1'048'576; // many tensors have this size, too
-constexpr std::array<std::int64_t, 3> kWorkspaceSizes{ 8'519'680, 33'554'432, kLtWorkspace };
+constexpr std::array<std::int64_t, 4> kWorkspaceSizes{ 8'519'680, 33'554'432, 79'691'776, kLtWorkspace };
 
 /// Where no stack tells who asked: of what comes and goes with nothing asked for in between, in a forward or
 /// backward, most of this size or more are workspaces (98 % of their bytes in 40 trainings).
@@ -89,7 +89,7 @@ public:
         , m_made(made)
         , m_origins(trace.recording())
         , m_phases(trace, steps)
-        , m_births(trace, m_phases, m_origins)
+        , m_births(trace, m_phases, m_origins, steps.evidence)
         , m_batches(m_births.tellsModules())
     {
         made.m_born.resize(trace.blocks().bornCount());
@@ -128,13 +128,16 @@ public:
                 m_moduleSeen = birth.event;
             decide(birth);
             const CategoryRule rule = at(birth.block).rule;
-            m_batches.take(birth, rule > CategoryRule::Batch);
+            m_batches.take(birth,
+                rule > CategoryRule::Batch && !m_births.isOfSetup(birth)
+                    && !birth.origin->has(StackOrigin::Forward));
         }
         settleGradients();
         m_batches.finish();
         for (const BlockId block : m_batches.batches())
             if (!isCopy(block))
                 at(block) = { Category::Input, CategoryRule::Batch, false };
+        takeWeightCopies();
         return true;
     }
 
@@ -199,6 +202,22 @@ private:
                 at(each.block) = each.category;
     }
 
+    /// What a graph holds is an activation still; the rest waits for the end of autocast.
+    void takeWeightCopies()
+    {
+        m_made.m_copies = findWeightCopies(m_births, m_parameterSizes);
+        for (const WeightCopy& copy : m_made.m_copies) {
+            BlockCategory& category = at(copy.block);
+            const bool undecided = category.category == Category::Unknown
+                || category.rule == CategoryRule::Batch || category.rule == CategoryRule::ForwardAlone
+                || category.rule == CategoryRule::WorkspaceSize
+                || (category.rule == CategoryRule::FreedInItsPhase && !category.recorded);
+            if (undecided && !copy.heldByGraph)
+                category = { Category::Temporary,
+                    copy.byCode ? CategoryRule::AutocastCode : CategoryRule::AutocastSizes };
+        }
+    }
+
     void countParameters()
     {
         for (const BlockId block : m_trace.blocks().all())
@@ -222,8 +241,10 @@ private:
         if (isDecided(category) || birth.event < 0)
             return;
         category = byPhase(birth);
-        const bool byBits = category.rule >= CategoryRule::ForwardToBackward
-            && category.rule <= CategoryRule::FreedInItsPhase;
+        // Without a backward nothing shows that a graph holds what a forward left.
+        const bool byBits = category.rule == CategoryRule::ForwardToBackward
+            || category.rule == CategoryRule::RecomputedForBackward
+            || category.rule == CategoryRule::FreedInItsPhase;
         category.recorded = byBits && birth.phaseRecorded;
     }
 
@@ -233,7 +254,9 @@ private:
         if (origin.has(StackOrigin::Communication) && isReduced(birth))
             return { Category::Gradient, CategoryRule::OutlivesBackward, false };
         if (origin.has(StackOrigin::Communication))
-            return { Category::Communication, CategoryRule::CommunicationCode, false };
+            return { Category::Communication,
+                origin.has(StackOrigin::Reducer) ? CategoryRule::CommunicationBuckets
+                                                 : CategoryRule::CommunicationCode };
         if (origin.has(StackOrigin::Workspace))
             return { Category::Workspace, CategoryRule::WorkspaceCode, false };
         if (birth.event < 0)
@@ -267,8 +290,18 @@ private:
     {
         const bool inCompute
             = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad || birth.span->isBackward();
-        return inCompute && birth.end == kNever && outlivesSteps(birth)
+        return inCompute && birth.end == kNever && (outlivesSteps(birth) || outlivesItsCall(birth))
             && !m_parameterSizes.contains(birth.bytes);
+    }
+
+    /// Without steps: what the same call made before it is gone, and no request was refused.
+    [[nodiscard]] bool outlivesItsCall(const BlockBirth& birth) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        const std::size_t row = birth.block.row();
+        return birth.bytes != kLtWorkspace && row > 0 && hasStack(birth) && m_trace.outOfMemories().empty()
+            && blocks.stack.born[row - 1] == blocks.stack.born[row]
+            && blocks.death(BlockId::born(row - 1)) != kNever;
     }
 
     using Place = std::pair<std::int64_t, StreamIndex>;
@@ -343,7 +376,8 @@ private:
     [[nodiscard]] BlockCategory ofForward(const BlockBirth& birth) const
     {
         const PhaseMap::Span& span = *birth.span;
-        if (span.step == StepKind::Setup && !birth.inModule) // tensors are made with gradients on
+        const bool isSetup = (span.step == StepKind::Setup && !birth.inModule) || m_births.isOfSetup(birth);
+        if (isSetup) // tensors are made with gradients on
             return birth.end <= span.freesUntil && birth.end != kNever ? temporary() : BlockCategory{};
         const BlockCategory passing = birth.end <= span.phaseUntil ? temporary() : BlockCategory{};
         if (span.step == StepKind::Forward || span.nextBackward == kNever) {
@@ -421,13 +455,18 @@ private:
             return temporary();
         if (isTold(birth))
             return {};
+        if (!m_births.mayOptimize())
+            return {};
         if (birth.origin->has(StackOrigin::State))
             return { Category::OptimizerState, CategoryRule::StateCode, false };
         const auto& refused = m_trace.outOfMemories();
         const bool unfinished = birth.end == kNever && !refused.empty() && refused.back() <= span.freesUntil
             && refused.back() >= birth.event;
         if (!unfinished)
-            return { Category::OptimizerState, CategoryRule::OutlivesOptimizer, false };
+            return { Category::OptimizerState,
+                birth.origin->has(StackOrigin::Optimizer) && outlivesSteps(birth) && m_births.stays(birth)
+                    ? CategoryRule::OptimizerCode
+                    : CategoryRule::OutlivesOptimizer };
         return { Category::Temporary, CategoryRule::OptimizerUnfinished, false };
     }
 
@@ -468,7 +507,8 @@ Result<Categories> Categories::of(const DeviceTrace& trace, const Clock& clock, 
 
 std::size_t Categories::bytesResident() const
 {
-    return (m_born.capacity() + m_older.capacity()) * sizeof(BlockCategory) + m_tensors.bytesResident();
+    return (m_born.capacity() + m_older.capacity()) * sizeof(BlockCategory) + m_tensors.bytesResident()
+        + m_copies.capacity() * sizeof(WeightCopy);
 }
 
 } // namespace strata::model

@@ -4,6 +4,7 @@
 #include "model/analysis/training/roles/category.h"
 #include "model/analysis/training/roles/category_rules.h"
 #include "model/analysis/training/roles/listed_tensors.h"
+#include "model/analysis/training/roles/weight_copies.h"
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/base/progress.h"
 #include "model/base/result.h"
@@ -39,12 +40,14 @@ public:
         return (block.isOlder() ? m_older : m_born)[block.row()];
     }
     [[nodiscard]] const ListedTensors& tensors() const { return m_tensors; }
+    [[nodiscard]] const std::vector<WeightCopy>& weightCopies() const { return m_copies; } ///< by block
     [[nodiscard]] std::size_t bytesResident() const;
 
 private:
     friend class CategoryMaker;
     std::vector<BlockCategory> m_born, m_older;
     ListedTensors m_tensors;
+    std::vector<WeightCopy> m_copies;
 };
 
 } // namespace strata::model

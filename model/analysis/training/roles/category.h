@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/steps/certainty.h"
 #include "model/base/sentence.h"
+#include "model/base/wrap.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,16 +35,23 @@ enum class CategoryRule : std::uint8_t {
     Profiler,
     User,
     CommunicationCode,
+    CommunicationBuckets,
     WorkspaceCode,
     WorkspaceSize,
     ConvolutionScratch,
     LargeScratch,
     SetupCode,
+    SetupGuess,
+    InitCode,
+    LoadCode,
     StateCode,
     EarlyWithGradients,
     EarlyWithoutGradients,
     EarlyAlone,
     OlderCopies,
+    AutocastCode,
+    AutocastSizes,
+    OptimizerCode,
     OutlivesOptimizer,
     OutlivesBackward,
     SizeOfParameter,
@@ -55,7 +65,7 @@ enum class CategoryRule : std::uint8_t {
     OptimizerUnfinished,
     Nothing,
 };
-inline constexpr std::size_t kCategoryRules = 26;
+inline constexpr std::size_t kCategoryRules = 33;
 
 /// Two bytes a block.
 struct BlockCategory {
@@ -71,8 +81,34 @@ struct BlockCategory {
     {
     }
     friend bool operator==(const BlockCategory&, const BlockCategory&) = default;
+
+    [[nodiscard]] Certainty certainty() const;
 };
 static_assert(sizeof(BlockCategory) == 2);
+
+/// Requested bytes by how sure their category is.
+struct CertaintyBytes {
+    std::array<std::int64_t, kCertainties> bytes{};
+
+    [[nodiscard]] std::int64_t of(Certainty certainty) const
+    {
+        return bytes[static_cast<std::size_t>(certainty)];
+    }
+    void add(Certainty certainty, std::int64_t more)
+    {
+        std::int64_t& sum = bytes[static_cast<std::size_t>(certainty)];
+        sum = wrapAdd(sum, more);
+    }
+    /// That of most bytes, the less sure of equals.
+    [[nodiscard]] Certainty ofMost() const
+    {
+        std::size_t most = kCertainties - 1;
+        for (std::size_t i = kCertainties; i-- > 0;)
+            if (bytes[i] > bytes[most])
+                most = i;
+        return static_cast<Certainty>(most);
+    }
+};
 
 /// "parameter", "optimizer_state": of JSON and of rule files.
 [[nodiscard]] std::string_view categoryWord(Category category);
@@ -81,6 +117,11 @@ static_assert(sizeof(BlockCategory) == 2);
 [[nodiscard]] English categoryTitle(Category category); ///< "Optimizer state"
 /// Why a block is of its category: "a tensor of this kind that the program listed lies in it".
 [[nodiscard]] Sentence whyOf(CategoryRule rule);
+/// "probably: an __init__ allocated it, and it stayed".
+[[nodiscard]] Sentence reasonOf(const BlockCategory& category);
+/// Of what the rule infers.
+[[nodiscard]] Certainty certaintyOf(CategoryRule rule);
+[[nodiscard]] English certaintyTitle(Certainty certainty); ///< "shown by its stack trace", "probably"
 /// "listed", "outlives_backward": of JSON.
 [[nodiscard]] std::string_view ruleWord(CategoryRule rule);
 

@@ -15,7 +15,8 @@ constexpr std::int64_t kSmallBuffer
 } // namespace
 
 RoleGuess::RoleGuess(BlockBirths& births)
-    : m_phases(births.phases())
+    : m_births(births)
+    , m_phases(births.phases())
     , m_computes(births.tellsModules() || births.phases().firstForward() != PhaseMap::kNever)
 {
     const BlockColumns& blocks = births.trace().blocks();
@@ -24,9 +25,12 @@ RoleGuess::RoleGuess(BlockBirths& births)
         older.push_back(births.of(BlockId::older(row)));
     for (std::size_t row = 0; row < blocks.bornCount(); ++row)
         lookAt(births.of(BlockId::born(row)));
-    for (const BlockBirth& birth : m_early)
+    for (const BlockBirth& birth : m_early) {
         if (birth.origin->moves.valid() && m_gradients.contains(birth.bytes))
             m_parameterMoves.insert(birth.origin->moves.value);
+        if (birth.origin->has(StackOrigin::MakesParameter))
+            m_shown.insert(birth.bytes);
+    }
     if (m_parameterMoves.empty())
         takeLargestMoves();
     guessOlder(older);
@@ -51,6 +55,10 @@ void RoleGuess::lookAt(const BlockBirth& birth)
         || birth.origin->has(StackOrigin::Communication) || birth.origin->has(StackOrigin::Optimizer);
     if (isOther || birth.bytes <= 0)
         return;
+    if (m_births.isOfSetup(birth) && m_births.staysOfSetup(birth)) {
+        m_early.push_back(birth); // whatever the phase is taken for
+        return;
+    }
     if (birth.phase == Phase::Backward) {
         countGradient(birth);
         return;
@@ -58,7 +66,7 @@ void RoleGuess::lookAt(const BlockBirth& birth)
     const EventIndex before
         = std::min(m_phases.firstForward(), m_phases.firstBackward()); // kNever: there is neither
     if (birth.event < before && birth.phase != Phase::Recompute && birth.phase != Phase::Optimizer
-        && !birth.inModule && stays(birth))
+        && !birth.inModule && m_births.stays(birth))
         m_early.push_back(birth);
 }
 
@@ -74,16 +82,6 @@ void RoleGuess::countGradient(const BlockBirth& birth)
     of.most = std::max(of.most, of.inIt);
 }
 
-/// It outlives two steps, or all there are.
-bool RoleGuess::stays(const BlockBirth& birth) const
-{
-    if (birth.end == PhaseMap::kNever)
-        return true;
-    const auto outlived = std::ranges::lower_bound(m_phases.ends(), birth.end)
-        - std::ranges::lower_bound(m_phases.ends(), birth.event);
-    return outlived >= 2;
-}
-
 void RoleGuess::add(const BlockBirth& birth, Category category, CategoryRule rule)
 {
     m_guesses.push_back({ birth.block, { category, rule, false } });
@@ -96,11 +94,12 @@ void RoleGuess::guessOlder(const std::vector<BlockBirth>& older)
     boost::unordered_flat_map<std::int64_t, std::int64_t> met;
     for (const BlockBirth& birth : older) {
         const auto gradient = m_gradients.find(birth.bytes);
-        if (!stays(birth)) {
+        if (!m_births.stays(birth)) {
             // Behind a backward the gradients are those that it made; some optimizers make states anew.
-            if (gradient != m_gradients.end() && birth.end > m_phases.firstBackward())
-                add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
-            else if (gradient != m_gradients.end() || birth.origin->has(StackOrigin::Backward))
+            if (gradient != m_gradients.end() && birth.end > m_phases.firstBackward()) {
+                if (m_births.mayOptimize())
+                    add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
+            } else if (gradient != m_gradients.end() || birth.origin->has(StackOrigin::Backward))
                 add(birth, Category::Gradient, CategoryRule::OlderCopies);
             continue;
         }
@@ -108,14 +107,13 @@ void RoleGuess::guessOlder(const std::vector<BlockBirth>& older)
             continue;
         if (birth.origin->has(StackOrigin::State)) {
             add(birth, Category::OptimizerState, CategoryRule::StateCode);
-        } else if (birth.origin->moves.valid() || birth.origin->has(StackOrigin::Setup)) {
-            add(birth,
-                gradient != m_gradients.end() || m_gradients.empty() ? Category::Parameter : Category::Buffer,
-                CategoryRule::SetupCode);
+        } else if (m_births.isOfSetup(birth)) {
+            if (const BlockCategory guess = guessOfSetup(birth); guess.category != Category::Unknown)
+                m_guesses.push_back({ birth.block, guess });
         } else if (gradient != m_gradients.end()) {
             if (++met[birth.bytes] <= gradient->second.most)
                 add(birth, Category::Parameter, CategoryRule::EarlyWithGradients);
-            else
+            else if (m_births.mayOptimize())
                 add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
         } else if (!m_gradients.empty() && birth.bytes <= kSmallBuffer) {
             add(birth, Category::Buffer, CategoryRule::EarlyWithoutGradients);
@@ -131,9 +129,10 @@ void RoleGuess::guessEarly()
     for (const BlockBirth& birth : m_early) {
         const auto gradient = m_gradients.find(birth.bytes);
         if (gradient != m_gradients.end() && !birth.origin->has(StackOrigin::Known)
-            && ++met[birth.bytes] > gradient->second.most)
-            add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
-        else if (const BlockCategory guess = guessOf(birth); guess.category != Category::Unknown)
+            && ++met[birth.bytes] > gradient->second.most) {
+            if (m_births.mayOptimize())
+                add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
+        } else if (const BlockCategory guess = guessOf(birth); guess.category != Category::Unknown)
             m_guesses.push_back({ birth.block, guess });
     }
 }
@@ -141,22 +140,49 @@ void RoleGuess::guessEarly()
 BlockCategory RoleGuess::guessOf(const BlockBirth& birth) const
 {
     const StackOrigin& origin = *birth.origin;
+    if (m_births.isOfSetup(birth))
+        return guessOfSetup(birth);
     if (m_gradients.empty()) {
-        if (m_phases.firstForward() == PhaseMap::kNever && m_phases.firstBackward() == PhaseMap::kNever)
-            return {}; // nothing says that it is a training, or that it came before one
-        const bool setup = origin.has(StackOrigin::Setup) || !origin.has(StackOrigin::Known);
-        return setup ? BlockCategory{ Category::Parameter, CategoryRule::EarlyAlone, false }
-                     : BlockCategory{};
+        const bool trains = m_phases.firstForward() != PhaseMap::kNever
+            || m_phases.firstBackward() != PhaseMap::kNever; // or nothing says that it came before a training
+        return trains && !origin.has(StackOrigin::Known)
+            ? BlockCategory{ Category::Parameter, CategoryRule::EarlyAlone }
+            : BlockCategory{};
     }
     if (m_gradients.contains(birth.bytes))
-        return { Category::Parameter, CategoryRule::EarlyWithGradients, false };
+        return { Category::Parameter, CategoryRule::EarlyWithGradients };
+    if (birth.bytes <= kSmallBuffer)
+        return { Category::Buffer, CategoryRule::EarlyWithoutGradients };
+    return {};
+}
+
+BlockCategory RoleGuess::guessOfSetup(const BlockBirth& birth) const
+{
+    const StackOrigin& origin = *birth.origin;
+    if (origin.has(StackOrigin::MakesParameter))
+        return { Category::Parameter, CategoryRule::SetupCode };
+    if (origin.has(StackOrigin::MakesBuffer))
+        return { Category::Buffer, CategoryRule::SetupCode };
+    const CategoryRule rule = origin.has(StackOrigin::Setup) ? CategoryRule::SetupGuess
+        : origin.has(StackOrigin::ModuleInit)                ? CategoryRule::InitCode
+        : origin.has(StackOrigin::Load)                      ? CategoryRule::LoadCode
+                                                             : CategoryRule::Nothing;
+    if (rule == CategoryRule::Nothing) // caches, buffers of data: an __init__ makes anything
+        return {};
+    if (rule == CategoryRule::LoadCode && m_shown.contains(birth.bytes))
+        return {}; // what was loaded, beside the model that it was loaded into
+    if (m_gradients.contains(birth.bytes))
+        return { Category::Parameter, rule };
     // Parameters that are not trained are moved by the same line as those that are, buffers by another one.
     if (origin.moves.valid())
         return { m_parameterMoves.contains(origin.moves.value) ? Category::Parameter : Category::Buffer,
-            CategoryRule::SetupCode, false };
-    if (origin.has(StackOrigin::Setup) || birth.bytes <= kSmallBuffer)
-        return { Category::Buffer, CategoryRule::EarlyWithoutGradients, false };
-    return {};
+            rule };
+    if (rule == CategoryRule::SetupGuess)
+        return { m_gradients.empty() ? Category::Parameter : Category::Buffer, rule };
+    // Modules run without a training, and what stays of making or loading them is mostly parameters.
+    if (!m_gradients.empty() || !m_computes)
+        return {};
+    return { Category::Parameter, rule };
 }
 
 } // namespace strata::model

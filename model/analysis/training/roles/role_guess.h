@@ -41,17 +41,20 @@ private:
 
     void lookAt(const BlockBirth& birth);
     void countGradient(const BlockBirth& birth);
-    [[nodiscard]] bool stays(const BlockBirth& birth) const;
     void guessOlder(const std::vector<BlockBirth>& older);
     void takeLargestMoves();
     void guessEarly();
     [[nodiscard]] BlockCategory guessOf(const BlockBirth& birth) const;
+    /// What a stack that makes, moves or loads a model means; Unknown: too little.
+    [[nodiscard]] BlockCategory guessOfSetup(const BlockBirth& birth) const;
     void add(const BlockBirth& birth, Category category, CategoryRule rule);
 
+    const BlockBirths& m_births;
     const PhaseMap& m_phases;
     bool m_computes; ///< modules run
     boost::unordered_flat_map<std::int64_t, Recurring> m_gradients; // by size
     std::vector<BlockBirth> m_early; // that stay
+    boost::unordered_flat_set<std::int64_t> m_shown; // sizes of parameters that stacks show
     boost::unordered_flat_set<std::uint32_t> m_parameterMoves; // FrameId of Module._apply
     std::vector<Guess> m_guesses;
 };

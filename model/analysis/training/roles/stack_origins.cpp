@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace strata::model {
 
@@ -14,7 +15,7 @@ namespace {
 
 // What a frame says by itself. Some say it of a stack wherever they stand, some only where they are
 // innermost.
-enum FrameBit : std::uint16_t {
+enum FrameBit : std::uint32_t {
     Python = 1,
     Machinery = 2, // of recording and allocating: what asks is outside of it
     AsksForWorkspace = 4, // among the innermost frames
@@ -29,7 +30,19 @@ enum FrameBit : std::uint16_t {
     RunsBackward = 2048,
     Checkpoints = 4096,
     Convolves = 8192, // if no other Python is inside of it
+    Inits = 1 << 14,
+    Loads = 1 << 15,
+    MakesParameters = 1 << 16, // if no code of the program is inside of it
+    IsProgram = 1 << 17, // Python of neither torch nor Python itself
+    Casts = 1 << 18,
+    IsForward = 1 << 19, // by its name
+    Reduces = 1 << 20,
 };
+constexpr std::uint32_t kWorks = CallsModule | RunsBackward | Optimizes;
+
+// From the line of Module._apply that goes on to modules within to the one that moves parameters: 23 to 33 in
+// torch 1.13 to 2.15; to the one that moves buffers: 88 to 103 in 2.6 to 2.15. Gradients are moved between.
+constexpr std::int64_t kLinesToParameters = 35, kLinesToBuffers = 85, kLinesOfApply = 130;
 
 constexpr std::size_t kWorkspaceFrames = 12;
 
@@ -46,7 +59,7 @@ template <std::size_t size> bool isAny(std::string_view text, const std::array<s
 
 /// aten/src/ATen/cuda/CUDABlas.cpp, CublasHandlePool.cpp, ATen/native/cudnn, ATen/native/cuda (names as
 /// of 2.0 to 2.15)
-std::uint16_t bitsOfNative(std::string_view function)
+std::uint32_t bitsOfNative(std::string_view function)
 {
     static constexpr std::array<std::string_view, 8> kAsks{ "allocateCUDABlasWorkspace", "getNewWorkspace",
         "getCurrentCUDABlas", "getCUDABlasLtWorkspace", "CUDABlasLtWorkspace", "cusolver", "CuFFT", "cufft" };
@@ -59,7 +72,7 @@ std::uint16_t bitsOfNative(std::string_view function)
         "c10::" };
     static constexpr std::array<std::string_view, 2> kEngine{ "torch::autograd::Engine",
         "torch::autograd::python::PythonEngine::thread_init" };
-    std::uint16_t bits = 0;
+    std::uint32_t bits = 0;
     if (function.empty() || function == "??" || std::ranges::any_of(kMachinery, [&](std::string_view begin) {
             return function.starts_with(begin);
         }))
@@ -72,13 +85,25 @@ std::uint16_t bitsOfNative(std::string_view function)
         bits |= IsLibraryCall;
     if (hasAny(function, kCommunicates))
         bits |= Communicates;
+    if (function.find("c10d::Reducer") != function.npos)
+        bits |= Reduces;
     if (hasAny(function, kEngine))
         bits |= RunsBackward;
     if (function.starts_with("torch::optim::") && function.find("::step(") != function.npos)
         bits |= Optimizes;
     if (function.starts_with("torch::nn::") && function.find("::forward(") != function.npos)
         bits |= CallsModule;
+    if (function.find("autocast::cached_cast") != function.npos)
+        bits |= Casts;
     return bits;
+}
+
+/// Code that loads weights, of torch or of packages upon it.
+std::uint32_t bitsOfLoading(std::string_view function)
+{
+    static constexpr std::array<std::string_view, 6> kLoads{ "from_pretrained", "load_state_dict",
+        "_load_from_state_dict", "load_checkpoint_and_dispatch", "_load_pretrained_model", "load_file" };
+    return isAny(function, kLoads) ? std::uint32_t{ Loads } : 0;
 }
 
 /// Where a file of torch's lies, as bits.
@@ -94,6 +119,9 @@ enum OriginPlace : std::uint16_t {
     InDistributed = 256,
     InC10d = 512,
     InCollectives = 1024, // or DistributedDataParallel
+    InOtherModules = 2048, // whose __init__ makes buffers, too, or nothing
+    InSerialization = 4096,
+    InDdp = 8192,
 };
 
 /// `file` has slashes of one kind.
@@ -113,12 +141,16 @@ std::uint16_t originPlaceOf(std::string_view file)
     look("/distributed/", InDistributed);
     look("/distributed/distributed_c10d.py", InC10d);
     look("/nn/parallel/distributed.py", InCollectives);
+    look("/nn/parallel/distributed.py", InDdp);
     look("/distributed/_functional_collectives.py", InCollectives);
+    for (const std::string_view part : { "norm.py", "/nn/modules/module.py", "/nn/modules/container.py" })
+        look(part, InOtherModules);
+    look("/torch/serialization.py", InSerialization);
     return place;
 }
 
 /// torch/optim, torch/nn/modules/module.py, torch/utils/checkpoint.py, torch/distributed (2.0 to 2.15).
-std::uint16_t bitsOfTorch(std::uint16_t place, std::string_view function)
+std::uint32_t bitsOfTorch(std::uint16_t place, std::string_view function)
 {
     static constexpr std::array<std::string_view, 9> kFsdp{ "foreach_all_gather",
         "foreach_all_gather_copy_out", "foreach_reduce", "alloc_all_gather_outputs",
@@ -129,12 +161,13 @@ std::uint16_t bitsOfTorch(std::uint16_t place, std::string_view function)
     static constexpr std::array<std::string_view, 2> kCalls{ "_call_impl", "_wrapped_call_impl" };
     static constexpr std::array<std::string_view, 4> kCheckpoints{ "unpack_hook", "recompute_fn", "backward",
         "_recomputation_hook" };
-    std::uint16_t bits = 0;
+    std::uint32_t bits = 0;
     const auto within = [&](OriginPlace bit) { return (place & bit) != 0; };
     if (within(InOptim) && function != "zero_grad")
         bits |= Optimizes;
     if (within(InOptim) && isAny(function, kState))
         bits |= MakesState;
+    bits |= bitsOfLoading(function);
     if (within(InModule)) {
         if (isAny(function, kCalls))
             bits |= CallsModule;
@@ -142,9 +175,13 @@ std::uint16_t bitsOfTorch(std::uint16_t place, std::string_view function)
             bits |= Applies | SetsUp;
     }
     if (within(InFsdp) && (function == "_init_sharded_param" || function == "flatten_tensors"))
-        bits |= Applies | SetsUp;
+        bits |= Applies | SetsUp | MakesParameters;
     if (within(InInit) || (within(InModules) && (function == "__init__" || function == "reset_parameters")))
         bits |= SetsUp;
+    if (within(InModules) && !within(InOtherModules) && function == "__init__")
+        bits |= MakesParameters;
+    if (within(InSerialization) && function == "load")
+        bits |= Loads;
     if (within(InConv) && function == "_conv_forward")
         bits |= Convolves;
     if (within(InCheckpoint) && isAny(function, kCheckpoints))
@@ -153,10 +190,14 @@ std::uint16_t bitsOfTorch(std::uint16_t place, std::string_view function)
         bits |= RunsBackward;
     if (within(InC10d) || (within(InDistributed) && isAny(function, kFsdp)))
         bits |= Communicates;
+    if (within(InDdp))
+        bits |= Reduces;
     if (within(InCollectives))
         bits |= CommunicatesInnermost;
     return bits;
 }
+
+} // namespace
 
 /// Each name is searched once: a file may have many frames share a long one.
 class FrameBits {
@@ -169,8 +210,14 @@ public:
     {
         for (std::size_t i = 0; i < m_bits.size(); ++i)
             m_bits[i] = look(recording.stacks.frame(FrameId{ static_cast<std::uint32_t>(i) }));
+        // Some files lack the frames of torch: a forward() shows a module then.
+        if (std::ranges::any_of(m_bits, [](std::uint32_t bits) { return (bits & CallsModule) != 0; }))
+            return;
+        for (std::uint32_t& bits : m_bits)
+            if ((bits & IsForward) != 0)
+                bits |= CallsModule;
     }
-    [[nodiscard]] std::uint16_t of(FrameId frame) const { return m_bits[frame.index()]; }
+    [[nodiscard]] std::uint32_t of(FrameId frame) const { return m_bits[frame.index()]; }
 
 private:
     struct File {
@@ -180,10 +227,10 @@ private:
     };
     struct Native {
         bool known = false;
-        std::uint16_t bits = 0;
+        std::uint32_t bits = 0;
     };
 
-    std::uint16_t lookAtNative(StringId function)
+    std::uint32_t lookAtNative(StringId function)
     {
         if (!function.valid())
             return bitsOfNative({});
@@ -192,7 +239,7 @@ private:
             native = { true, bitsOfNative(m_recording.strings[function]) };
         return native.bits;
     }
-    std::uint16_t look(const Frame& frame)
+    std::uint32_t look(const Frame& frame)
     {
         if (!frame.file.valid())
             return lookAtNative(frame.function);
@@ -203,29 +250,33 @@ private:
             std::ranges::replace(path, '\\', '/');
             file.place = file.origin == FrameOrigin::Torch ? originPlaceOf(path) : std::uint16_t{ 0 };
         }
-        switch (file.origin) {
-        case FrameOrigin::Native:
+        if (file.origin == FrameOrigin::Native)
             return lookAtNative(frame.function);
-        case FrameOrigin::Torch:
-            return Python | bitsOfTorch(file.place, m_recording.strings[frame.function]);
-        default:
-            return Python;
-        }
+        const std::string_view function = m_recording.strings[frame.function];
+        if (file.origin == FrameOrigin::Torch)
+            return Python | bitsOfTorch(file.place, function);
+        std::uint32_t bits = Python | bitsOfLoading(function);
+        if (file.origin == FrameOrigin::User)
+            bits |= IsProgram | (function == "__init__" ? std::uint32_t{ Inits } : 0)
+                | (function == "forward" ? std::uint32_t{ IsForward } : 0);
+        return bits;
     }
 
     const Recording& m_recording;
     std::vector<File> m_files; // by StringId
     std::vector<Native> m_natives; // likewise
-    std::vector<std::uint16_t> m_bits; // by FrameId
+    std::vector<std::uint32_t> m_bits; // by FrameId
 };
 
-StackOrigin originOfStack(std::span<const FrameId> innermostFirst, const FrameBits& frames)
+StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) const
 {
     StackOrigin origin;
-    std::uint16_t all = 0;
+    std::uint32_t all = 0;
     bool machineryAlone = true, noPython = true;
+    std::int64_t movesAt = 0; // the line of Module._apply that is innermost
     for (std::size_t i = 0; i < innermostFirst.size(); ++i) {
-        const std::uint16_t bits = frames.of(innermostFirst[i]);
+        const FrameId frame = innermostFirst[i];
+        const std::uint32_t bits = m_frames->of(frame);
         if ((bits & AsksForWorkspace) != 0 && i < kWorkspaceFrames)
             origin.bits |= StackOrigin::Workspace;
         if (machineryAlone && (bits & (Machinery | Python)) == 0) {
@@ -240,13 +291,35 @@ StackOrigin originOfStack(std::span<const FrameId> innermostFirst, const FrameBi
             if ((bits & Convolves) != 0)
                 origin.bits |= StackOrigin::Convolution;
         }
-        if ((bits & Applies) != 0 && !origin.moves.valid())
-            origin.moves = innermostFirst[i];
+        if ((bits & Applies) != 0) {
+            const std::int64_t line = m_recording.stacks.frame(frame).line;
+            if (!origin.moves.valid()) {
+                origin.moves = frame;
+                movesAt = (bits & MakesParameters) != 0 ? 0 : line;
+            } else if (movesAt > 0) { // the module around it, at the line that goes on to those within
+                const std::int64_t lines = std::exchange(movesAt, 0) - line;
+                if (lines > 0 && lines <= kLinesToParameters)
+                    origin.bits |= StackOrigin::MakesParameter;
+                else if (lines >= kLinesToBuffers && lines <= kLinesOfApply)
+                    origin.bits |= StackOrigin::MakesBuffer;
+            }
+        }
         // What runs within a backward or a module inside of an optimizer's step is no work of the optimizer.
         if ((bits & Optimizes) != 0 && (all & (RunsBackward | CallsModule)) == 0)
             origin.bits |= StackOrigin::Optimizer;
         if ((bits & MakesState) != 0 && (all & (RunsBackward | CallsModule)) == 0)
             origin.bits |= StackOrigin::State;
+        if ((all & kWorks) == 0) {
+            if ((bits & MakesParameters) != 0 && (all & IsProgram) == 0)
+                origin.bits |= StackOrigin::MakesParameter;
+            if ((bits & Inits) != 0 && !m_programs[frame.index()]) {
+                origin.bits |= StackOrigin::Init;
+                if (m_moduleFiles[m_recording.stacks.frame(frame).file.index()] && (all & Inits) == 0)
+                    origin.bits |= StackOrigin::ModuleInit;
+            }
+            if ((bits & Loads) != 0)
+                origin.bits |= StackOrigin::Load;
+        }
         all |= bits;
     }
     const auto tells = [&](FrameBit bit, StackOrigin::Bit says) {
@@ -259,22 +332,86 @@ StackOrigin originOfStack(std::span<const FrameId> innermostFirst, const FrameBi
     tells(CallsModule, StackOrigin::Module);
     tells(SetsUp, StackOrigin::Setup);
     tells(RunsBackward, StackOrigin::Backward);
+    tells(Casts, StackOrigin::Cast);
+    tells(IsForward, StackOrigin::Forward);
+    tells(Reduces, StackOrigin::Reducer);
     if ((all & Checkpoints) != 0 && (all & CallsModule) != 0)
         origin.bits |= StackOrigin::Recompute;
     return origin;
 }
 
-} // namespace
+/// An __init__ in which models run or train at the same line is a program. One in a file with code that
+/// Module.__call__ calls is likely that of a module.
+void StackOrigins::findInits()
+{
+    m_programs.resize(m_recording.stacks.frameCount());
+    m_moduleFiles.resize(m_recording.strings.size());
+    for (std::size_t i = 0; i < m_origins.size(); ++i) {
+        bool works = false;
+        FrameId inner;
+        for (const FrameId frame : m_recording.stacks.stack(StackId{ static_cast<std::uint32_t>(i) })) {
+            const std::uint32_t bits = m_frames->of(frame);
+            if (works && (bits & Inits) != 0)
+                m_programs[frame.index()] = true;
+            works = works || (bits & kWorks) != 0;
+            if ((bits & CallsModule) != 0)
+                for (const FrameId each : { frame, inner })
+                    if (each.valid() && (m_frames->of(each) & IsForward) != 0)
+                        m_moduleFiles[m_recording.stacks.frame(each).file.index()] = true;
+            inner = (bits & Python) != 0 ? frame : inner;
+        }
+    }
+}
 
 StackOrigins::StackOrigins(const Recording& recording)
+    : m_recording(recording)
+    , m_frames(std::make_unique<const FrameBits>(recording))
+    , m_origins(recording.stacks.stackCount())
 {
-    const FrameBits frames(recording);
-    m_origins.resize(recording.stacks.stackCount());
+    findInits();
     for (std::size_t i = 0; i < m_origins.size(); ++i) {
-        m_origins[i]
-            = originOfStack(recording.stacks.stack(StackId{ static_cast<std::uint32_t>(i) }), frames);
+        m_origins[i] = originOf(recording.stacks.stack(StackId{ static_cast<std::uint32_t>(i) }));
         m_any |= m_origins[i].bits;
     }
+}
+
+StackOrigins::~StackOrigins() = default;
+
+FrameId StackOrigins::decidingFrame(StackId stack, CategoryRule rule) const
+{
+    const std::uint32_t decides = [rule]() -> std::uint32_t {
+        switch (rule) {
+        case CategoryRule::CommunicationCode:
+            return Communicates | CommunicatesInnermost;
+        case CategoryRule::CommunicationBuckets:
+            return Reduces;
+        case CategoryRule::WorkspaceCode:
+            return AsksForWorkspace | IsLibraryCall;
+        case CategoryRule::ConvolutionScratch:
+            return Convolves;
+        case CategoryRule::SetupCode:
+        case CategoryRule::SetupGuess:
+            return SetsUp;
+        case CategoryRule::InitCode:
+            return Inits;
+        case CategoryRule::LoadCode:
+            return Loads;
+        case CategoryRule::StateCode:
+            return MakesState;
+        case CategoryRule::AutocastCode:
+            return Casts;
+        case CategoryRule::OptimizerCode:
+            return Optimizes;
+        default:
+            return 0;
+        }
+    }();
+    if (decides == 0 || !stack.valid())
+        return {};
+    const auto frames = m_recording.stacks.stack(stack);
+    const auto found
+        = std::ranges::find_if(frames, [&](FrameId frame) { return (m_frames->of(frame) & decides) != 0; });
+    return found == frames.end() ? FrameId() : *found;
 }
 
 } // namespace strata::model

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/roles/category.h"
 #include "model/trace/recording.h"
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace strata::model {
 
 /// What the code of a stack was at, from all of its frames, Python's and C++'s.
 struct StackOrigin {
-    enum Bit : std::uint16_t {
+    enum Bit : std::uint32_t {
         Known = 1, ///< the stack has frames
         Workspace = 2, ///< cuBLAS, cuBLASLt, cuDNN, cuFFT, cuSOLVER ask for memory of their own
         Convolution = 4, ///< Python's innermost frame calls a convolution
@@ -21,18 +24,35 @@ struct StackOrigin {
         Setup = 128, ///< a module is made, moved or reset
         Backward = 256, ///< within autograd's engine
         Recompute = 512, ///< within a checkpoint's second forward
+        /// An __init__ outside of torch; not where a model runs, trains or is trained within it: that is a
+        /// program, and makes anything.
+        Init = 1024,
+        ModuleInit = 32768, ///< ... in a file whose modules run
+        Forward = 65536, ///< within a function of the program's that is called forward
+        Reducer = 131072, ///< DDP's: gradients may be views of its buckets
+        Load = 2048, ///< torch.load, load_state_dict, from_pretrained
+        MakesParameter = 4096, ///< the line of torch's code that makes or moves parameters alone
+        MakesBuffer = 8192, ///< ... that moves buffers alone
+        Cast = 16384, ///< autocast fills its cache of cast weights
     };
-    std::uint16_t bits = 0;
+    std::uint32_t bits = 0;
     FrameId moves; ///< the frame that moves a tensor for Module._apply, or shards it; none: there is none
 
     [[nodiscard]] bool has(Bit bit) const { return (bits & bit) != 0; }
 };
+
+class FrameBits; // what each frame says by itself
 
 /// The origins of all stacks of a recording: each frame and each stack is looked at once. O(frames of
 /// stacks). Immutable.
 class StackOrigins {
 public:
     explicit StackOrigins(const Recording& recording);
+    ~StackOrigins();
+    StackOrigins(StackOrigins&&) noexcept = default;
+    StackOrigins(const StackOrigins&) = delete;
+    StackOrigins& operator=(StackOrigins&&) = delete;
+    StackOrigins& operator=(const StackOrigins&) = delete;
 
     [[nodiscard]] const StackOrigin& of(StackId stack) const
     {
@@ -40,11 +60,20 @@ public:
     }
     /// Whether any stack has that bit.
     [[nodiscard]] bool any(StackOrigin::Bit bit) const { return (m_any & bit) != 0; }
+    /// The innermost frame by which a rule decides; none: it decides by sizes and lifetimes alone.
+    [[nodiscard]] FrameId decidingFrame(StackId stack, CategoryRule rule) const;
 
 private:
+    void findInits();
+    [[nodiscard]] StackOrigin originOf(std::span<const FrameId> innermostFirst) const;
+
+    const Recording& m_recording;
+    std::unique_ptr<const FrameBits> m_frames;
+    std::vector<bool> m_programs; // by FrameId: an __init__ that is a program
+    std::vector<bool> m_moduleFiles; // by StringId: has the forward of a module
     std::vector<StackOrigin> m_origins; // by StackId
     StackOrigin m_none;
-    std::uint16_t m_any = 0;
+    std::uint32_t m_any = 0;
 };
 
 } // namespace strata::model

@@ -14,6 +14,12 @@ namespace {
 /// Of allocs without a stack it is known what they are if at least this share has Python's frames.
 constexpr double kPythonShare = 0.2;
 
+/// Where at most one alloc of so many has no stack, stacks would show an optimizer or a backward.
+constexpr std::int64_t kMostBare = 20;
+
+/// Of a backward that nothing else shows, one alloc of so many at least has no stack.
+constexpr std::int64_t kFewestBare = 10;
+
 enum class Hint : std::uint8_t {
     None,
     Module, ///< a module's forward, or a function of torch.nn
@@ -25,6 +31,7 @@ enum class Hint : std::uint8_t {
     ZeroGrad,
     Closure,
     NoGrad, ///< a function that turns gradients off for what it calls
+    Grad, ///< one that turns them on
     Gradients, ///< what clips gradients, or unscales them
     Setup,
 };
@@ -41,11 +48,14 @@ bool hasPart(std::string_view text, std::string_view part)
 
 Hint nativeHint(std::string_view function)
 {
-    if (hasPart(function, "autograd::Engine::") || hasPart(function, "PythonEngine::"))
+    // A profiler's trace has the engine's range around each function of a backward.
+    if (hasPart(function, "autograd::Engine::") || hasPart(function, "PythonEngine::")
+        || hasPart(function, "autograd::engine::evaluate_function"))
         return Hint::Engine;
     if (hasPart(function, "torch::optim::"))
         return hasPart(function, "zero_grad") ? Hint::ZeroGrad : Hint::Optimizer;
-    if (hasPart(function, "torch::nn::") && hasPart(function, "forward"))
+    if ((hasPart(function, "torch::nn::") && hasPart(function, "forward"))
+        || function.starts_with("nn.Module: ")) // a profiler's trace names modules so
         return Hint::Module;
     return Hint::None;
 }
@@ -96,6 +106,18 @@ bool isBackwardOfFsdp(std::string_view function)
         || function.starts_with("root_post_backward");
 }
 
+/// What decorators as @torch.no_grad() make of a function (torch/utils/_contextlib.py). Up to 2.14 its frame
+/// is called decorate_context, whatever the context; 2.15 calls it as the context is called.
+Hint contextHint(std::string_view function)
+{
+    if (function == "enable_grad")
+        return Hint::Grad;
+    return function == "decorate_context" || function == "generator_context" || function == "no_grad"
+            || function == "inference_mode"
+        ? Hint::NoGrad
+        : Hint::None;
+}
+
 Hint pythonHint(std::uint16_t place, std::string_view function)
 {
     const auto isIn = [&](FilePlace bit) { return (place & bit) != 0; };
@@ -116,8 +138,8 @@ Hint pythonHint(std::uint16_t place, std::string_view function)
             ? Hint::Setup
             : Hint::Optimizer;
     }
-    if (isIn(Contexts) && function == "decorate_context")
-        return Hint::NoGrad;
+    if (isIn(Contexts))
+        return contextHint(function);
     if (isIn(ClipsGradients)
         || (isIn(GradScaler) && (function == "step" || function == "unscale_" || function == "update")))
         return Hint::Gradients;
@@ -189,16 +211,18 @@ std::vector<FrameHint> hintsOf(const Recording& recording)
 
 struct Said {
     RunKind work = RunKind::Unknown;
+    FrameId frame; ///< that decided
     bool python = false, setup = false, engine = false, inOptimizer = false;
 };
 
 /// What the frames so far were within.
 struct Around {
-    bool forward = false, closure = false, off = false, decided = false;
+    bool forward = false, closure = false, on = false, off = false, decided = false;
+    FrameId module, context; ///< the outermost of a module, and the innermost that turns gradients off
 };
 
 /// Takes the next frame outwards.
-void readFrame(const FrameHint& hint, Around& around, Said& said)
+void readFrame(FrameId frame, const FrameHint& hint, Around& around, Said& said)
 {
     said.python = said.python || hint.python;
     said.inOptimizer = said.inOptimizer || hint.hint == Hint::Optimizer;
@@ -206,17 +230,24 @@ void readFrame(const FrameHint& hint, Around& around, Said& said)
         return;
     const auto decide = [&](RunKind work) {
         said.work = work;
+        said.frame = frame;
         around.decided = true;
     };
     switch (hint.hint) {
     case Hint::Module:
         around.forward = true;
+        around.module = frame;
         break;
     case Hint::Closure:
         around.closure = true;
         break;
+    case Hint::Grad:
+        around.on = true;
+        break;
     case Hint::NoGrad:
-        around.off = true;
+        if (!around.on && !around.off)
+            around.context = frame;
+        around.off = around.off || !around.on;
         break;
     case Hint::Gradients:
         decide(RunKind::Gradients);
@@ -246,20 +277,34 @@ void readFrame(const FrameHint& hint, Around& around, Said& said)
     }
 }
 
+/// Around it there may be frames of the interpreter itself. None: Python has none.
+FrameId outermostPython(std::span<const FrameId> innermostFirst, const std::vector<FrameHint>& hints)
+{
+    for (auto frame = innermostFirst.rbegin(); frame != innermostFirst.rend(); ++frame)
+        if (hints[frame->index()].python)
+            return *frame;
+    return {};
+}
+
 Said readStack(std::span<const FrameId> innermostFirst, const std::vector<FrameHint>& hints)
 {
     Said said;
     Around around;
     for (const FrameId frame : innermostFirst)
-        readFrame(hints[frame.index()], around, said);
+        readFrame(frame, hints[frame.index()], around, said);
     if (around.decided)
         return said;
-    if (!innermostFirst.empty() && hints[innermostFirst.back().index()].hint == Hint::Apply)
+    const FrameId outermost = outermostPython(innermostFirst, hints);
+    if (outermost.valid() && hints[outermost.index()].hint == Hint::Apply) {
         said.work = RunKind::Backward;
-    else if (around.off)
+        said.frame = outermost;
+    } else if (around.off) {
         said.work = RunKind::NoGrad;
-    else if (around.forward)
+        said.frame = around.context;
+    } else if (around.forward) {
         said.work = RunKind::Forward;
+        said.frame = around.module;
+    }
     return said;
 }
 
@@ -270,6 +315,7 @@ StackWork::StackWork(const Recording& recording)
     const std::vector<FrameHint> hints = hintsOf(recording);
     const std::size_t stacks = recording.stacks.stackCount();
     m_work.resize(stacks);
+    m_frame.resize(stacks);
     m_python.resize(stacks);
     m_setup.resize(stacks);
     m_program.resize(stacks);
@@ -279,17 +325,18 @@ StackWork::StackWork(const Recording& recording)
         const auto frames = recording.stacks.stack({ i });
         const Said said = readStack(frames, hints);
         m_work[i] = said.work;
+        m_frame[i] = said.frame;
         m_python[i] = said.python;
         m_setup[i] = said.setup;
         m_inOptimizer[i] = said.inOptimizer;
         m_engine = m_engine || (said.engine && !said.python);
         m_said[static_cast<std::size_t>(said.work)] = true;
         if (said.work == RunKind::Forward && said.python)
-            program[frames.back().index()] = true;
+            program[outermostPython(frames, hints).index()] = true;
     }
     for (std::uint32_t i = 0; i < stacks; ++i) {
-        const auto frames = recording.stacks.stack({ i });
-        m_program[i] = !frames.empty() && program[frames.back().index()];
+        const FrameId outermost = outermostPython(recording.stacks.stack({ i }), hints);
+        m_program[i] = outermost.valid() && program[outermost.index()];
     }
 }
 
@@ -336,6 +383,25 @@ private:
     bool m_open = false, m_forward = false;
 };
 
+/// What a backward follows ran with gradients, whatever decorates the function: up to torch 2.14 the frame of
+/// enable_grad looks like that of no_grad.
+void keepGraphs(WorkHistory& history)
+{
+    if (std::ranges::find(history.runs, RunKind::Forward, &WorkRun::work) != history.runs.end())
+        return;
+    std::size_t run = 0;
+    for (const BackwardRun& backward : history.backwards) {
+        const std::size_t first = run;
+        while (run < history.runs.size() && history.runs[run].first < backward.first)
+            ++run;
+        for (std::size_t i = run; i-- > first;)
+            if (history.runs[i].work == RunKind::NoGrad) {
+                history.runs[i].work = RunKind::Forward;
+                break;
+            }
+    }
+}
+
 } // namespace
 
 WorkHistory workFromStacks(const DeviceTrace& trace)
@@ -351,12 +417,20 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
         bare += events.stack[i].valid() ? 0 : 1;
         python += stacks.hasPython(events.stack[i]) ? 1 : 0;
     }
+    // Where no stack shows a backward or an optimizer, a few allocs without one are anybody's, and so are all
+    // where modules run under no_grad alone.
+    const bool shown = stacks.says(RunKind::Backward) || stacks.says(RunKind::Optimizer);
     const bool bareIsBackward = bare > 0 && !stacks.showsEngine()
-        && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs);
-    if (!stacks.says(RunKind::Backward) && !stacks.says(RunKind::Optimizer) && !stacks.says(RunKind::Forward)
-        && !bareIsBackward)
-        return {};
-    if (!stacks.says(RunKind::Forward))
+        && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs)
+        && (shown
+            || (bare * kFewestBare >= allocs
+                && (!stacks.says(RunKind::NoGrad) || stacks.says(RunKind::Forward))));
+    const bool trains = shown || bareIsBackward;
+    WorkHistory nothing;
+    nothing.showsNoTraining = !trains && allocs > 0 && bare * kMostBare <= allocs;
+    if (!trains && !stacks.says(RunKind::Forward) && !stacks.says(RunKind::NoGrad))
+        return nothing;
+    if (trains && !stacks.says(RunKind::Forward))
         stacks.takeRestForForward();
     WorkRunMaker maker;
     ClosureFinder closures;
@@ -376,6 +450,9 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
     }
     WorkHistory history = maker.finish(trace.eventCount());
     history.closures = closures.take();
+    history.backwardIsGuess = bareIsBackward && !shown;
+    history.sawNoGrad = stacks.says(RunKind::NoGrad);
+    keepGraphs(history);
     return history;
 }
 

@@ -16,7 +16,7 @@ namespace strata::model {
 ///   what a checkpoint calls its function again by            recompute
 ///   an optimizer, unless a module or a closure runs in it    optimizer
 ///   a module, or a function of torch.nn                      forward, if none of these lies around it
-///   the same within a function that turns gradients off       no gradients; so does clipping
+///   the same within a function that turns gradients off       no gradients, unless its graph has a backward
 ///   no frame, where others have Python's                     backward, whose threads run no Python
 ///
 /// The rest, a batch that is made, a metric, says nothing. Looks at each frame and each stack once.
@@ -43,6 +43,11 @@ public:
         return stack.valid() && stack.index() < m_inOptimizer.size() && m_inOptimizer[stack.index()];
     }
     [[nodiscard]] bool says(RunKind work) const { return m_said[static_cast<std::size_t>(work)]; }
+    /// The frame that decided; none: no frame did.
+    [[nodiscard]] FrameId frameOf(StackId stack) const
+    {
+        return stack.valid() && stack.index() < m_frame.size() ? m_frame[stack.index()] : FrameId{};
+    }
     /// Whether threads of autograd's engine show by C++ frames.
     [[nodiscard]] bool showsEngine() const { return m_engine; }
     /// Stacks that say nothing are of forwards: for programs without modules. But for what sets them up.
@@ -50,6 +55,7 @@ public:
 
 private:
     std::vector<RunKind> m_work; // by StackId
+    std::vector<FrameId> m_frame;
     std::vector<bool> m_python, m_setup, m_program, m_inOptimizer;
     std::array<bool, 16> m_said{};
     bool m_engine = false;

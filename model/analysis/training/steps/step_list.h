@@ -13,9 +13,14 @@ namespace strata::model {
 [[nodiscard]] std::vector<TrainingStep> listSteps(
     const DeviceTrace& trace, const WorkHistory& work, const StepEnds& ends);
 
-/// For a program that runs forwards and no backward: each of them, by what it asks for first, or all as one.
-/// O(allocs).
-[[nodiscard]] std::vector<TrainingStep> listForwards(const DeviceTrace& trace, const WorkHistory& work);
+struct ForwardSteps {
+    std::vector<TrainingStep> steps;
+    bool areShown = false; ///< stacks show where one ends and the next begins
+};
+/// For a program that runs forwards and no backward: each round of the innermost loop that encloses one whole
+/// call of the root module, as root_forwards.h finds them. Without such stacks each of what recurs by its
+/// first request, or all as one. O(allocs log allocs).
+[[nodiscard]] ForwardSteps listForwards(const DeviceTrace& trace, const WorkHistory& work);
 
 /// Says of each step of training whether what stays was still being made in it. O(blocks).
 void markWarmup(const DeviceTrace& trace, std::vector<TrainingStep>& steps);

@@ -54,7 +54,8 @@ public:
             else if (phase == Phase::Forward && m_step.kind == StepKind::Eval)
                 phase = Phase::NoGrad;
             else if (phase == Phase::Forward
-                && (m_step.kind == StepKind::Setup || m_step.kind == StepKind::Save))
+                && (m_step.kind == StepKind::Setup || m_step.kind == StepKind::Save
+                    || m_step.kind == StepKind::Loop))
                 phase = Phase::Unknown;
             forward = run.work == RunKind::Forward || (forward && !isBackward(run.work));
             m_backward = m_backward || isBackward(run.work);

@@ -12,9 +12,8 @@
 
 namespace strata::model {
 
-// A step has one number everywhere, that of TrainingStep, which counts all kinds from 0. What the program
-// calls it stands beside it: a setup comes before "step 0", epochs count from 0 again, threads have their
-// own.
+// A step has one number everywhere, that of TrainingStep: the program's own where its names count on. Where
+// epochs count from 0 again, or threads have their own, it counts all kinds from 0, and the name is beside it.
 
 /// The stretches that the program named as steps, or its optimizer, in strings of the recording: in the order
 /// in which they begin, of all threads; empty without times. O(n log n) of annotations.

@@ -14,7 +14,7 @@ std::optional<std::int64_t> numberOf(const DeepStep& deep, const TrainingSteps& 
     const EventIndex middle = deep.beginEvent + (deep.endEvent - deep.beginEvent) / 2;
     const auto step = std::ranges::find_if(
         found.steps, [&](const TrainingStep& each) { return each.first <= middle && middle <= each.last; });
-    return step == found.steps.end() ? std::nullopt : std::optional(step->number);
+    return step == found.steps.end() ? std::nullopt : step->shownNumber();
 }
 
 std::vector<DeepStepAnswer> deepStepsOf(const DeviceTrace& trace, const TrainingSteps& found)
@@ -41,7 +41,7 @@ std::array<std::int64_t, kPhases> StepMemory::eventsOfPhases() const
     return events;
 }
 
-DeviceSteps::DeviceSteps(const DeviceTrace& trace, TrainingSteps steps)
+DeviceSteps::DeviceSteps(const DeviceTrace& trace, TrainingSteps steps, bool why)
     : device(trace.device())
     , training(std::move(steps))
     , deep(deepStepsOf(trace, training))
@@ -50,7 +50,12 @@ DeviceSteps::DeviceSteps(const DeviceTrace& trace, TrainingSteps steps)
     const bool reservedKnown = trace.totals().reservedKnown;
     for (const TrainingStep& step : training.steps)
         this->steps.push_back({ &step, requested.range(step.first, step.last), requested.at(step.last),
-            reservedKnown ? std::optional(reserved.at(step.last)) : std::nullopt });
+            reservedKnown ? std::optional(reserved.at(step.last)) : std::nullopt, {} });
+    if (!why)
+        return;
+    std::vector<StepReason> reasons = reasonsOf(trace, training);
+    for (std::size_t i = 0; i < reasons.size(); ++i)
+        this->steps[i].why = std::move(reasons[i]);
 }
 
 } // namespace strata::model

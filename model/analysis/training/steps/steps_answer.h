@@ -2,9 +2,11 @@
 #pragma once
 
 #include "model/analysis/training/steps/deep_check.h"
+#include "model/analysis/training/steps/step_reasons.h"
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/base/answer_fields.h"
 #include "model/timeline/curve.h"
+#include "model/trace/stack_fields.h"
 
 #include <array>
 #include <cstdint>
@@ -20,6 +22,7 @@ struct StepMemory {
     CurveRange peak; ///< of requested bytes, over its own events
     std::int64_t requestedBytesEnd = 0; ///< after its last event
     std::optional<std::int64_t> reservedBytes; ///< likewise; none: the recording does not tell
+    std::optional<StepReason> why; ///< where it was asked for
 
     /// How many events of the step each phase has, by Phase.
     [[nodiscard]] std::array<std::int64_t, kPhases> eventsOfPhases() const;
@@ -35,7 +38,8 @@ struct DeepStepAnswer {
 
 /// What `strata steps` answers of one device.
 struct DeviceSteps {
-    DeviceSteps(const DeviceTrace& trace, TrainingSteps steps);
+    /// Points into the trace. With `why` each step has its reason.
+    DeviceSteps(const DeviceTrace& trace, TrainingSteps steps, bool why = false);
     DeviceSteps(DeviceSteps&&) = default; ///< pointers into `training` stay valid
     DeviceSteps& operator=(DeviceSteps&&) = default;
 
@@ -58,12 +62,35 @@ template <> struct Fields<PhaseSpan> {
     };
 };
 
+template <> struct Fields<StepFrame> {
+    static constexpr std::tuple all{
+        field("kind", Unit::None, "`forward`, `backward`, `recompute`, `optimizer` or `no_grad`",
+            [](const StepFrame& row) { return phaseWord(row.phase); }),
+        field("allocations", Unit::Count, "allocations of the step whose stack traces show that phase",
+            &StepFrame::allocations),
+        field("frame", Unit::None, "stack frame that shows the phase for most of them",
+            &StepFrame::frame),
+    };
+};
+
+template <> struct Fields<StepReason> {
+    static constexpr std::tuple all{
+        field("rule", Unit::None, "the rule, as a sentence", &StepReason::rule),
+        field("frames", Unit::None, "what stack traces show, by phase", &StepReason::frames),
+    };
+};
+
 template <> struct Fields<StepMemory> {
     static constexpr std::tuple all{
-        field("step", Unit::Step, "number of the step, from 0",
-            within(&StepMemory::step, &TrainingStep::number)),
-        field("kind", Unit::None, "`setup`, `train`, `eval`, `forward`, `save` or `incomplete`",
+        field("step", Unit::Step,
+            "number of the step: the program's own where it names its steps, else from 0; null: the program "
+            "names other steps, not this one",
+            [](const StepMemory& row) { return row.step->shownNumber(); }),
+        field("kind", Unit::None, "`setup`, `train`, `eval`, `forward`, `save`, `loop` or `incomplete`",
             [](const StepMemory& row) { return stepKindWord(row.step->kind); }),
+        field("certainty", Unit::None,
+            "how sure kind and ends of the step are: `recorded`, `shown_by_stack` or `likely`",
+            [](const StepMemory& row) { return certaintyWord(row.step->certainty); }),
         field("warmup", Unit::None, "whether optimizer states, caches or workspaces were still being created",
             within(&StepMemory::step, &TrainingStep::warmup)),
         field("micro_steps", Unit::Count, "backward passes in the step",
@@ -82,6 +109,8 @@ template <> struct Fields<StepMemory> {
             &StepMemory::requestedBytesEnd),
         field("reserved_bytes", Unit::Bytes, "reserved bytes after the last event; null: not known",
             &StepMemory::reservedBytes),
+        field("why", Unit::None, "rule and stack frames that decided; left out without `--why`",
+            [](const StepMemory& row) { return LeftOutWhereNone<StepReason>{ row.why }; }),
     };
 };
 
@@ -118,6 +147,12 @@ template <> struct Fields<DeviceSteps> {
         field("evidence", Unit::None,
             "source of the steps: `ranges`, `bits`, `marks`, `frames`, `rhythm` or `none`",
             [](const DeviceSteps& of) { return evidenceWord(of.training.evidence); }),
+        field("certainty", Unit::None,
+            "how sure the steps of training are, or where there are none all steps: `recorded`, "
+            "`shown_by_stack`, `likely` or `unknown`",
+            [](const DeviceSteps& of) { return certaintyWord(of.training.certainty()); }),
+        field("optimizer_seen", Unit::None, "whether a step of an optimizer was recorded, or shown by a stack trace",
+            [](const DeviceSteps& of) { return of.training.optimizerSeen; }),
         field("steps", Unit::None, "steps in the order of events; together they cover the recording",
             &DeviceSteps::steps),
         field("deep_steps", Unit::None, "steps recorded with `--deep-step`; left out where there are none",

@@ -5,12 +5,15 @@
 #include "model/analysis/training/steps/phase_guess.h"
 #include "model/analysis/training/steps/step_ends.h"
 #include "model/analysis/training/steps/step_list.h"
+#include "model/analysis/training/steps/step_numbers.h"
 #include "model/analysis/training/steps/updates.h"
 #include "model/analysis/training/steps/work_runs.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace strata::model {
 
@@ -38,7 +41,7 @@ StepEvidence findEnds(const DeviceTrace& trace, const Clock& clock, const WorkHi
         if (!ends.empty())
             return StepEvidence::Frames;
     }
-    if (work.empty()) {
+    if (work.empty() && !work.showsNoTraining) {
         ends = endsOfRhythm(trace, progress);
         if (!ends.empty())
             return StepEvidence::Rhythm;
@@ -62,6 +65,78 @@ void dropRefused(const DeviceTrace& trace, StepEnds& ends)
 Failure cancelled()
 {
     return fail(Error::Kind::Cancelled, say("stopped"));
+}
+
+/// Of steps that the program named, those in which no backward ran train nothing.
+void nameWhatIsNoTraining(
+    const DeviceTrace& trace, const WorkHistory& work, std::vector<TrainingStep>& steps)
+{
+    for (TrainingStep& step : steps) {
+        const auto backward = std::ranges::partition_point(
+            work.backwards, [&](const BackwardRun& each) { return each.last < step.first; });
+        if (step.kind != StepKind::Train || (backward != work.backwards.end() && backward->first <= step.last))
+            continue;
+        std::int64_t on = 0, off = 0;
+        bool inModule = false; // allocs of it, and whether one is
+        auto run = std::ranges::partition_point(
+            work.runs, [&](const WorkRun& each) { return each.last < step.first; });
+        for (; run != work.runs.end() && run->first <= step.last; ++run) {
+            const std::int64_t allocs = allocsBefore(trace, std::min(run->last, step.last) + 1)
+                - allocsBefore(trace, std::max(run->first, step.first));
+            on += run->work == RunKind::Forward ? allocs : 0;
+            off += run->work == RunKind::NoGrad || run->work == RunKind::Inference ? allocs : 0;
+        }
+        // Bits say of any request whether gradients are on: a forward it is only where a module runs.
+        for (EventIndex event = step.first; event <= step.last && work.tellsGradMode && !inModule; ++event)
+            inModule = trace.events().moduleOf(static_cast<std::size_t>(event)) != kNoIndex;
+        step.kind = on + off == 0 || (work.tellsGradMode && !inModule) ? StepKind::Loop
+            : off > on                                                 ? StepKind::Eval
+                                                                       : StepKind::Forward;
+        step.microSteps = 0;
+    }
+}
+
+/// How sure each step is.
+void judge(const WorkHistory& work, bool byLives, TrainingSteps& found)
+{
+    const auto stepped = [](const TrainingStep& step) {
+        return std::ranges::find(step.phases, Phase::Optimizer, &PhaseSpan::phase) != step.phases.end();
+    };
+    const Certainty shown = byLives ? Certainty::Likely
+        : work.tellsGradMode        ? Certainty::Recorded
+                                    : Certainty::ShownByStack;
+    found.optimizerSeen = found.evidence == StepEvidence::Ranges
+        || (!byLives && std::ranges::any_of(found.steps, stepped));
+    for (TrainingStep& step : found.steps) {
+        const bool isEnd = found.evidence == StepEvidence::Ranges || found.evidence == StepEvidence::Marks;
+        switch (step.kind) {
+        case StepKind::Train:
+            if (found.evidence == StepEvidence::Ranges)
+                step.certainty = Certainty::Recorded;
+            else if (found.evidence == StepEvidence::Marks)
+                step.certainty = shown;
+            else
+                step.certainty
+                    = found.optimizerSeen && !work.backwardIsGuess ? shown : Certainty::Likely;
+            break;
+        case StepKind::Loop:
+            step.certainty = isEnd ? Certainty::Recorded : Certainty::ShownByStack;
+            break;
+        case StepKind::Eval:
+        case StepKind::Forward:
+            step.certainty = found.endsAreShown ? shown : Certainty::Likely;
+            if (step.kind == StepKind::Eval && !work.tellsGradMode && !work.sawNoGrad)
+                step.certainty = Certainty::Likely; // no graph seems to keep what it made
+            break;
+        case StepKind::Save:
+            step.certainty = Certainty::Likely; // by sizes of copies
+            break;
+        case StepKind::Setup:
+        case StepKind::Incomplete:
+            step.certainty = isEnd ? Certainty::Recorded : shown;
+            break;
+        }
+    }
 }
 
 } // namespace
@@ -88,24 +163,45 @@ Result<TrainingSteps> findTrainingSteps(
         found.evidence = StepEvidence::None;
     if (ends.empty() && work.empty())
         return found;
-    const bool byLives = work.empty();
+    const bool byLives = work.empty() && !work.showsNoTraining;
     if (byLives) {
         work = workFromLives(trace, ends);
         markUpdates(work, updates);
     }
-    found.steps
-        = ends.empty() && work.backwards.empty() ? listForwards(trace, work) : listSteps(trace, work, ends);
+    found.endsAreShown = found.evidence != StepEvidence::Rhythm;
+    if (ends.empty() && work.backwards.empty()) {
+        ForwardSteps forwards = listForwards(trace, work);
+        found.steps = std::move(forwards.steps);
+        found.endsAreShown = forwards.areShown;
+    } else {
+        found.steps = listSteps(trace, work, ends);
+    }
     if (found.steps.empty())
         return found;
     if (ends.empty())
         found.evidence = work.tellsGradMode ? StepEvidence::Bits : StepEvidence::Frames;
+    if (found.evidence == StepEvidence::Marks && !byLives)
+        nameWhatIsNoTraining(trace, work, found.steps);
     markWarmup(trace, found.steps);
     addPhases(trace, work, found.evidence == StepEvidence::Ranges, found.steps);
     if (byLives)
         guessPhases(trace, updates, found.steps);
+    judge(work, byLives, found);
+    numberAsNamed(trace, clock, found);
     if (progress.cancelled())
         return cancelled();
     return found;
+}
+
+Certainty TrainingSteps::certainty() const
+{
+    const bool trains = std::ranges::find(steps, StepKind::Train, &TrainingStep::kind) != steps.end();
+    std::optional<Certainty> least;
+    for (const TrainingStep& step : steps)
+        if (trains ? step.kind == StepKind::Train
+                   : step.kind != StepKind::Setup && step.kind != StepKind::Incomplete)
+            least = std::max(least.value_or(step.certainty), step.certainty);
+    return least.value_or(Certainty::Unknown);
 }
 
 const TrainingStep* TrainingSteps::at(EventIndex e) const
@@ -141,8 +237,8 @@ std::string_view evidenceWord(StepEvidence evidence)
 
 std::string_view stepKindWord(StepKind kind)
 {
-    static constexpr std::array<std::string_view, 6> kWords{ "setup", "train", "eval", "forward", "save",
-        "incomplete" };
+    static constexpr std::array<std::string_view, kStepKinds> kWords{ "setup", "train", "eval", "forward",
+        "save", "incomplete", "loop" };
     return kWords[static_cast<std::size_t>(kind)];
 }
 

@@ -59,6 +59,9 @@ struct WorkHistory {
     std::vector<BackwardRun> backwards; ///< in order
     bool tellsGradMode = false; ///< NoGrad and Inference are told from Forward
     bool isGuess = false; ///< of lives alone: where runs begin and end is not sure
+    bool sawNoGrad = false; ///< a stack shows a function that turns gradients off
+    bool showsNoTraining = false; ///< stacks are there, and none is of a backward or an optimizer
+    bool backwardIsGuess = false; ///< allocs without a stack alone say that there are backwards
     std::vector<ClosureSpan> closures; ///< calls of optimizers in which forwards ran, where stacks tell
 
     [[nodiscard]] bool empty() const { return runs.empty(); }
@@ -74,7 +77,7 @@ struct WorkHistory {
 /// forwards do during a backward. O(events), sequential.
 [[nodiscard]] WorkHistory workFromBits(const DeviceTrace& trace);
 
-/// Of stacks; empty where none says forward, backward or optimizer. O(events + frames of distinct stacks).
+/// Of stacks; no runs where none says forward, backward or optimizer. O(events + frames of distinct stacks).
 [[nodiscard]] WorkHistory workFromStacks(const DeviceTrace& trace);
 
 /// Makes runs out of the work of one event after the other, in order.

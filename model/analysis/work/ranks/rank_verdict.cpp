@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace strata::model {
 
@@ -75,6 +76,47 @@ std::optional<RankCause> causeOf(const RankWork& ranks, std::span<const RankTrac
 bool isShare(std::int64_t part, double share, std::int64_t whole)
 {
     return static_cast<double>(part) > share * static_cast<double>(whole);
+}
+
+/// What a step would take less without what those ranks take longer than all others.
+std::int64_t gainOf(const CommonStep& step, const std::vector<bool>& faster)
+{
+    std::int64_t longest = 0, rest = 0;
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank)
+        if (const auto& of = step.ranks[rank]) {
+            longest = std::max(longest, of->ownNs());
+            if (!faster[rank])
+                rest = std::max(rest, of->ownNs());
+        }
+    return rest > 0 ? longest - rest : 0;
+}
+
+/// The gains, and who else is late, of steps from one to before another.
+void findGains(const RankWork& ranks, std::size_t first, std::size_t end, RankVerdict& verdict)
+{
+    const std::size_t slowest = *verdict.slowest;
+    std::vector<std::size_t> lateSteps(ranks.ranks.size());
+    for (std::size_t i = first; i < end; ++i) {
+        const CommonStep& step = ranks.steps[i];
+        const auto& longest = step.ranks[step.slowest];
+        for (std::size_t rank = 0; longest && rank < step.ranks.size(); ++rank)
+            if (const auto& of = step.ranks[rank])
+                lateSteps[rank] += 2 * (longest->ownNs() - of->ownNs()) < step.leadNs ? 1 : 0;
+    }
+    std::vector<bool> faster(ranks.ranks.size());
+    faster[slowest] = true;
+    std::vector<bool> allFaster = faster;
+    for (std::size_t rank = 0; rank < lateSteps.size(); ++rank)
+        if (rank != slowest && 2 * lateSteps[rank] > end - first) {
+            verdict.late.push_back(rank);
+            allFaster[rank] = true;
+        }
+    for (std::size_t i = first; i < end; ++i) {
+        verdict.gainNs += gainOf(ranks.steps[i], faster);
+        verdict.lateGainNs += gainOf(ranks.steps[i], allFaster);
+    }
+    verdict.gainNs /= static_cast<std::int64_t>(end - first);
+    verdict.lateGainNs /= static_cast<std::int64_t>(end - first);
 }
 
 /// Their leads make up most of all, and without them the ranks are even.
@@ -150,6 +192,7 @@ RankVerdict rankVerdictOf(const RankWork& ranks, std::span<const RankTrace> trac
     }
     if (!verdict.slowest)
         verdict.slowest = worst->slowest;
+    findGains(ranks, first, end, verdict);
     verdict.cause = causeOf(ranks, traces, *verdict.slowest, first, end);
     return verdict;
 }
@@ -173,6 +216,17 @@ Sentence sayCause(const RankCause& cause)
     }
     return say("Its GPU is idle for %1 longer than the others', while %2. What would help: %3.", more,
         Sentence(waitCauseText(cause.idle)), Sentence(waitRemedy(cause.idle, cause.wait, cause.place)));
+}
+
+/// "rank 1", "rank 1, rank 4".
+Sentence sayRankList(const RankWork& ranks, const std::vector<std::size_t>& list)
+{
+    Sentence all;
+    for (const std::size_t rank : list) {
+        Sentence one = say("rank %1", ranks.ranks[rank]);
+        all = all.empty() ? std::move(one) : say("%1, %2", std::move(all), std::move(one));
+    }
+    return all;
 }
 
 } // namespace
@@ -203,12 +257,22 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
             "The ranks are even: in a step the others wait for the slowest one for %1 (%2).", lead, share));
         break;
     case RankBalance::Straggler:
+        if (!verdict.late.empty()) {
+            said.push_back(say("Rank %1 is the slowest in %2 of %3 steps, and as late: %4.", rank(),
+                verdict.slowestSteps[*verdict.slowest], steps, sayRankList(ranks, verdict.late)));
+            said.push_back(say("If rank %1 alone was as fast as the others, a step would take %2 less (%3).",
+                rank(), formatDuration(verdict.gainNs), formatShare(verdict.gainNs, verdict.stepNs)));
+            said.push_back(say("If all of these ranks were, a step would take %1 less (%2).",
+                formatDuration(verdict.lateGainNs), formatShare(verdict.lateGainNs, verdict.stepNs)));
+            break;
+        }
         said.push_back(haveCollectives(ranks)
                 ? say("Rank %1 is the slowest in %2 of %3 steps: the others wait for it.", rank(),
                     verdict.slowestSteps[*verdict.slowest], steps)
                 : say("Rank %1 is the slowest in %2 of %3 steps.", rank(),
                     verdict.slowestSteps[*verdict.slowest], steps));
-        said.push_back(say("If it was as fast as they are, a step would take %1 less (%2).", lead, share));
+        said.push_back(say("If it was as fast as they are, a step would take %1 less (%2).",
+            formatDuration(verdict.gainNs), formatShare(verdict.gainNs, verdict.stepNs)));
         break;
     case RankBalance::Varying:
         said.push_back(say("Each step waits for another rank: for %1 (%2), in the mean.", lead, share));

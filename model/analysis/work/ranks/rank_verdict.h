@@ -45,7 +45,13 @@ struct RankVerdict {
     std::optional<std::size_t> slowest; ///< in the order of RankWork: of a straggler, or of `worst`
     std::optional<RankCause> cause; ///< why that one is slow; nothing: it does nothing longer
     std::optional<std::size_t> worst; ///< the step with the longest lead; none: there are no steps
-    std::int64_t leadNs = 0; ///< a step, the mean: what would be won if the slowest was as the others
+    std::int64_t leadNs = 0; ///< a step, the mean: of the slowest ahead of the median of the others
+    /// Ranks besides `slowest` that are nearer to it than to the median of its others, in most steps.
+    std::vector<std::size_t> late;
+    /// A step, the mean: what it would take less if the slowest rank alone was as fast as the others. The
+    /// next slowest rank bounds it. Of all steps for a straggler, else of the worst one.
+    std::int64_t gainNs = 0;
+    std::int64_t lateGainNs = 0; ///< likewise, of the slowest rank and those of `late` together
     std::int64_t stepNs = 0; ///< what a step takes, the mean
     std::vector<std::int64_t> slowestSteps; ///< by rank, of how many steps it is the slowest
 };

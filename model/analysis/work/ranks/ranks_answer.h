@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,19 @@ template <> struct Fields<RankVerdict> {
             [](const RankVerdict&, const RanksAnswer& in) { return in.work.warmups; }),
         field("step_ns", Unit::Nanoseconds, "mean time of a step", &RankVerdict::stepNs),
         field("lead_ns", Unit::Nanoseconds, "mean of `lead_ns` of the steps", &RankVerdict::leadNs),
+        field("gain_ns", Unit::Nanoseconds,
+            "what a step takes less if `slowest_rank` alone is as fast as the others: the next slowest "
+            "bounds "
+            "it",
+            &RankVerdict::gainNs),
+        field("late_ranks", Unit::None, "other ranks that are as late as `slowest_rank`",
+            [](const RankVerdict& verdict, const RanksAnswer& in) {
+                return verdict.late
+                    | std::views::transform([&in](std::size_t rank) { return in.work.ranks[rank]; });
+            }),
+        field("late_gain_ns", Unit::Nanoseconds,
+            "what a step takes less if these ranks and `slowest_rank` are as fast as the others",
+            &RankVerdict::lateGainNs),
         field("slowest_rank", Unit::None, "of `straggler` over all steps, else in `worst_step`; null: none",
             [](const RankVerdict& verdict, const RanksAnswer& in) {
                 return verdict.slowest ? std::optional(in.work.ranks[*verdict.slowest]) : std::nullopt;

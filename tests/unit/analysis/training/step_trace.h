@@ -81,7 +81,7 @@ private:
     model::EventIndex m_events = 0, m_phaseBegin = 0;
     model::Phase m_phase = model::Phase::Unknown;
     model::TrainingStep m_step;
-    model::TrainingSteps m_steps{ .evidence = model::StepEvidence::Marks };
+    model::TrainingSteps m_steps{ .evidence = model::StepEvidence::Marks, .steps = {}, .endsAreShown = true };
 };
 
 } // namespace strata::test

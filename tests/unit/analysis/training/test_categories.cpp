@@ -37,6 +37,22 @@ std::string step()
 }
 constexpr const char* kLetters = "SS FFFF BBBBBB OOOO NNNN";
 
+const std::string kTorch = "/site-packages/torch/";
+const std::string kModule = "_call_impl@" + kTorch + "nn/modules/module.py:7|";
+
+/// "parameter/likely ...": of blocks of the trace in the order of birth.
+std::string sure(Trained& t)
+{
+    const Categories made = t.categories();
+    std::string text;
+    for (std::size_t row = 0; row < t.trace().blocks().bornCount(); ++row) {
+        const BlockCategory& category = made.of(BlockId::born(row));
+        text += fmt::format("{}{}/{}", text.empty() ? "" : " ", categoryWord(category.category),
+            certaintyWord(category.certainty()));
+    }
+    return text;
+}
+
 } // namespace
 
 TEST(Categories, AreThoseThatTheProgramToldOf)
@@ -148,7 +164,7 @@ TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
     // The size of a workspace tells nothing here either.
     Trained t(alloc(1, 400) + alloc(2, 8519680) + alloc(3, 50) + freed(3, 50) + "oom size=1024 free=4096\n",
         "S FF FF F");
-    EXPECT_EQ(t.text(), "parameter activation* temporary*");
+    EXPECT_EQ(t.text(), "parameter activation temporary*");
 }
 
 TEST(Categories, StayUnknownWhereGradientsAreOnAndNoModuleRan)
@@ -159,7 +175,8 @@ TEST(Categories, StayUnknownWhereGradientsAreOnAndNoModuleRan)
     const std::string step = alloc(1, 400, module) + alloc(2, 4) + freed(1, 400);
     EXPECT_EQ(Trained(step + alloc(3, 5000), "F BBB | F").text(), "activation* unknown unknown");
     EXPECT_EQ(Trained(step + alloc(3, 5000) + alloc(4, 80, module) + alloc(5, 30), "F BBB | FFF").text(),
-        "activation* unknown input activation* activation*");
+        "activation* unknown input activation activation")
+        << "no backward shows a graph";
 }
 
 TEST(Categories, OfABackwardThatDidNotEndAreGradientsWhereParametersHaveTheirSize)
@@ -230,6 +247,124 @@ TEST(Categories, OlderThanTheTraceThatAnOptimizerFreesAreStatesThatItReplaces)
     const Categories made = t.categories();
     EXPECT_EQ(made.of(BlockId::older(0)).category, Category::OptimizerState) << "freed in the step";
     EXPECT_EQ(made.of(BlockId::older(1)).category, Category::Parameter);
+}
+
+TEST(Categories, OfWeightsThatAnInitMakesAreNoInputs)
+{
+    // No optimizer, no gradients: two weights, a batch, a forward that reads them and keeps its output.
+    const std::string init = "stack=__init__@net.py:7|main@net.py:20", main = "stack=main@net.py:21";
+    const std::string forward = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    Trained t(alloc(1, 4000, init) + alloc(2, 4000, init) + alloc(3, 64, main) + alloc(4, 100, forward)
+            + freed(4, 100) + alloc(5, 100, forward),
+        "NNNN NN N |", false);
+    EXPECT_EQ(sure(t), "parameter/likely parameter/likely input/likely temporary/likely unknown/unknown");
+}
+
+TEST(Categories, OfWeightsThatTorchMakesAreParametersWhateverThePhase)
+{
+    // Where an out-of-memory ends the first step, its forward seems to begin with the model.
+    const std::string linear
+        = "stack=__init__@" + kTorch + "nn/modules/linear.py:109|__init__@net.py:8|main@net.py:20";
+    const std::string norm
+        = "stack=__init__@" + kTorch + "nn/modules/batchnorm.py:60|__init__@net.py:8|main@net.py:20";
+    const std::string batch = "stack=main@net.py:21";
+    const std::string forward = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    Trained t(alloc(1, 4000, linear) + alloc(2, 80, norm) + alloc(3, 64, batch) + alloc(4, 100, forward)
+            + alloc(5, 4) + "oom size=1024 free=4096\n",
+        "FFF F B B", false);
+    EXPECT_EQ(
+        sure(t), "parameter/shown_by_stack buffer/likely input/likely activation/likely temporary/likely");
+}
+
+TEST(Categories, OfWhatModuleApplyMovesGoByItsLines)
+{
+    const auto moved = [](int line, const std::string& around) {
+        const std::string module = kTorch + "nn/modules/module.py:";
+        return fmt::format(
+            "stack=convert@{0}1355|_apply@{0}{1}|{2}cuda@{0}1050|main@net.py:20", module, line, around);
+    };
+    const std::string around = "_apply@" + kTorch + "nn/modules/module.py:903|";
+    const std::string forward = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    Trained t(alloc(1, 4000, moved(930, around)) + alloc(2, 4000, moved(991, around))
+            + alloc(3, 4000, moved(930, "")) + alloc(4, 10, forward) + freed(4, 10),
+        "NNNNNN |", false);
+    EXPECT_EQ(sure(t), "parameter/shown_by_stack buffer/shown_by_stack parameter/likely temporary/likely");
+}
+
+TEST(Categories, OfAProgramThatTrainsInAnInitAreJudgedAsAnywhere)
+{
+    const std::string program = "__init__@app.py:5|main@app.py:9";
+    const std::string forward = "stack=forward@net.py:9|" + kModule + "run@app.py:3|" + program;
+    Trained t(alloc(1, 64, "stack=run@app.py:2|" + program) + alloc(2, 100, forward) + freed(2, 100),
+        "NNNN |", false);
+    EXPECT_EQ(t.text(), "input temporary");
+}
+
+TEST(Categories, AreNoStatesWhereStacksShowNoOptimizer)
+{
+    // Code that is no optimizer keeps a block in the phase of one.
+    const auto after = [](const std::string& stack) {
+        Trained t(alloc(1, 400) + alloc(2, 100) + alloc(3, 400) + freed(2, 100) + alloc(4, 400, stack)
+                + freed(3, 400),
+            "S F BBB O OO", false);
+        return sure(t).substr(sure(t).rfind(' ') + 1);
+    };
+    EXPECT_EQ(after(""), "optimizer_state/likely");
+    EXPECT_EQ(after("stack=keep@train.py:9"), "unknown/unknown");
+    EXPECT_EQ(
+        after("stack=step@" + kTorch + "optim/sgd.py:9|main@train.py:9"), "optimizer_state/shown_by_stack");
+}
+
+TEST(Categories, OfAForwardWithoutBackwardAreNotRecorded)
+{
+    const std::string forward = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    Trained t(alloc(1, 4000, forward) + alloc(2, 64, forward) + freed(2, 64), "F FFF");
+    EXPECT_EQ(sure(t), "activation/likely temporary/recorded");
+}
+
+namespace {
+
+/// Weights of a net and copies of half their sizes that go at one moment, with the activations of a forward.
+Trained castWeights(const std::string& cast, bool all = true)
+{
+    const std::string linear
+        = "stack=__init__@" + kTorch + "nn/modules/linear.py:109|__init__@net.py:8|main@net.py:20";
+    const std::string forward = "stack=" + cast + "forward@net.py:9|" + kModule + "main@net.py:23";
+    const std::string passing = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    std::string text;
+    int place = 1;
+    for (const std::int64_t bytes : { 4000, 400, 8000, 800 })
+        text += alloc(place++, bytes, linear);
+    for (const std::int64_t bytes : { 4000, 400, 8000, 800 })
+        if (all || bytes == 4000)
+            text += alloc(place++, bytes / 2, forward) + alloc(50, 77, passing) + freed(50, 77);
+    text += alloc(50, 77, passing) + freed(50, 77);
+    int size = 0;
+    for (const std::int64_t bytes : { 4000, 400, 8000, 800 })
+        if (all || bytes == 4000)
+            text += freed(5 + size++, bytes / 2);
+    return Trained(text,
+        std::string("NNNN") + std::string(all ? 16 : 4, 'N') + "NNN" + std::string(all ? 8 : 2, '-'), false);
+}
+
+} // namespace
+
+TEST(Categories, OfCopiesOfWeightsAreAutocastsCache)
+{
+    const auto copies = [](Trained t) {
+        const Categories made = t.categories();
+        std::string text;
+        for (const WeightCopy& copy : made.weightCopies())
+            text += fmt::format("{} {} {}{}\n", t.trace().blocks().requestedBytes[copy.block],
+                categoryWord(made.of(copy.block).category), certaintyWord(made.of(copy.block).certainty()),
+                copy.heldByGraph ? " held" : "");
+        return text;
+    };
+    EXPECT_EQ(copies(castWeights("")),
+        "2000 temporary likely\n200 temporary likely\n4000 temporary likely\n400 temporary likely\n");
+    EXPECT_EQ(copies(castWeights("", false)), "") << "one size may be a coincidence";
+    EXPECT_EQ(
+        copies(castWeights("at::autocast::cached_cast@??:0|", false)), "2000 temporary shown_by_stack\n");
 }
 
 TEST(CategoryRules, ComeAfterWhatWasToldAndBeforeWhatIsInferred)

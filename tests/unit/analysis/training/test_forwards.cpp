@@ -10,6 +10,18 @@ namespace strata::model {
 
 namespace {
 
+/// "setup 1, forward 302": kinds, and how many events each has.
+std::string kindsOf(std::string_view recording)
+{
+    const test::Opened opened(recording);
+    const TrainingSteps found = findTrainingSteps(opened.trace(), Clock(opened.trace())).value();
+    std::string text;
+    for (const TrainingStep& step : found.steps)
+        text += fmt::format(
+            "{}{} {}", text.empty() ? "" : ", ", stepKindWord(step.kind), step.last - step.first + 1);
+    return text;
+}
+
 /// Allocs at lines of a model's forward, which calls layers of four in a loop at line 56.
 class Forwards {
 public:
@@ -23,16 +35,7 @@ public:
         if (head)
             alloc("forward@model.py:67|");
     }
-    [[nodiscard]] std::string kinds() const
-    {
-        const test::Opened opened(m_text);
-        const TrainingSteps found = findTrainingSteps(opened.trace(), Clock(opened.trace())).value();
-        std::string text;
-        for (const TrainingStep& step : found.steps)
-            text += fmt::format(
-                "{}{} {}", text.empty() ? "" : ", ", stepKindWord(step.kind), step.last - step.first + 1);
-        return text;
-    }
+    [[nodiscard]] std::string kinds() const { return kindsOf(m_text); }
 
 private:
     void alloc(std::string_view stack)
@@ -57,6 +60,62 @@ TEST(Forwards, AreNotTheirLayers)
     Forwards withoutHead;
     withoutHead.call(12, false);
     EXPECT_EQ(withoutHead.kinds(), "setup 1, forward 301");
+}
+
+/// As with stacks="all": frames of the interpreter are outermost in some stacks and not in others.
+TEST(Forwards, AreComparedByPythonFramesAlone)
+{
+    std::string text;
+    int allocs = 0;
+    const auto alloc = [&](const std::string& inner, int line, bool deep) {
+        const std::string python = inner + "forward@/p/model.py:" + std::to_string(line)
+            + "|_call_impl@/v/site-packages/torch/nn/modules/module.py:1790|run_step@/p/run.py:122"
+              "|<module>@/p/run.py:284";
+        const std::string interpreter = "_PyEval_EvalFrame@ceval.c:89|_start@??:0";
+        text += fmt::format("alloc {:#x} 512 stack={}|{}\n", 0x10000000 + 0x200 * allocs++,
+            deep ? python : interpreter, deep ? interpreter : python);
+    };
+    alloc("", 245, false);
+    for (int layer = 0; layer < 32; ++layer)
+        for (int line = 100; line < 124; ++line)
+            alloc(fmt::format("forward@/p/model.py:{}|", line), 253, true);
+    alloc("", 257, false);
+    EXPECT_EQ(kindsOf(text), "forward 770");
+}
+
+/// A program that calls an embedding, layers and a head itself.
+TEST(Forwards, AreNotLayersThatAFunctionCalls)
+{
+    std::string text;
+    int allocs = 0;
+    const auto alloc = [&](int inner, int line) {
+        text += fmt::format("alloc {:#x} 512 stack=forward@/p/layer.py:{}"
+                            "|_call_impl@/v/torch/nn/modules/module.py:1790|run@/p/run.py:{}\n",
+            0x10000000 + 0x200 * allocs++, inner, line);
+    };
+    alloc(5, 20);
+    for (int layer = 0; layer < 12; ++layer)
+        for (int line = 10; line < 14; ++line)
+            alloc(line, 22);
+    alloc(6, 23);
+    EXPECT_EQ(kindsOf(text), "forward 50");
+}
+
+TEST(Forwards, UnderNoGradAreEvaluations)
+{
+    for (const char* const name : { "decorate_context", "no_grad", "inference_mode" }) {
+        std::string text;
+        int allocs = 0;
+        for (int call = 0; call < 3; ++call)
+            for (int line = 10; line < 14; ++line)
+                text += fmt::format(
+                    "alloc {:#x} 512 stack=forward@/p/model.py:{}|_call_impl@/v/torch/nn/modules/module.py:1790"
+                    "|answer@/p/run.py:12|{}@/v/site-packages/torch/utils/_contextlib.py:120|main@/p/run.py:30\n"
+                    "alloc {:#x} 512 stack=main@/p/run.py:31\n",
+                    0x10000000 + 0x200 * allocs, line, name, 0x20000000 + 0x200 * allocs),
+                    ++allocs;
+        EXPECT_EQ(kindsOf(text).substr(0, 6), "eval 2") << name;
+    }
 }
 
 TEST(Forwards, AreOneEachWhereTheyRecur)

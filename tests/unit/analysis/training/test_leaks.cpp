@@ -88,6 +88,49 @@ TEST(Leaks, ASmallBlockAStepIsOne)
     }
 }
 
+TEST(Leaks, StepsThatAreAGuessAreNotCompared)
+{
+    StepTrace trace;
+    for (int step = 0; step < 30; ++step) {
+        (void)trace.alloc(4);
+        trace.passing(3000);
+        trace.endStep();
+    }
+    const auto session = trace.session();
+    TrainingSteps steps = trace.steps();
+    steps.endsAreShown = false;
+    const LeakReport report = findLeaks(session->devices().at(0), steps).value();
+    EXPECT_EQ(kinds(report), "undecided");
+    EXPECT_FALSE(report.compared);
+    EXPECT_EQ(report.why.text(),
+        "the steps are a guess: record with strata record, or name them with record_function(\"step 3\")");
+}
+
+/// A server: no step of training, and a list of results in its loop.
+TEST(Leaks, RoundsOfALoopAreCompared)
+{
+    for (const bool leaks : { true, false }) {
+        StepTrace trace;
+        (void)trace.alloc(4096, "<module>@serve.py:3");
+        for (int request = 0; request < 20; ++request) {
+            const auto input = trace.alloc(800, "<module>@serve.py:7");
+            for (int token = 0; token < 5; ++token) {
+                trace.passing(600, "decode@serve.py:20|<module>@serve.py:8");
+                trace.passing(700, "decode@serve.py:21|<module>@serve.py:8");
+            }
+            if (leaks)
+                (void)trace.alloc(512, "<module>@serve.py:9");
+            trace.free(input);
+        }
+        const auto session = trace.session();
+        const LeakReport report = findLeaks(session->devices().at(0), TrainingSteps{}).value();
+        EXPECT_EQ(kinds(report), leaks ? "found leak" : "none");
+        ASSERT_TRUE(report.rounds);
+        EXPECT_EQ(report.evidence, StepEvidence::Frames);
+        EXPECT_EQ(report.steps, 19) << "the last round may not be whole";
+    }
+}
+
 TEST(Leaks, ABlockThatGrowsIsOne)
 {
     for (const bool frames : { true, false }) {
@@ -241,6 +284,32 @@ TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
     ASSERT_EQ(kinds(*report), "found leak");
     EXPECT_EQ(report->sites[0].allocatedBytesPerStep, 512);
     EXPECT_NE(report->sites[0].pattern.text().find("evaluation"), std::string::npos);
+}
+
+// With the decorator of no_grad() around it, to advise no_grad() would be wrong.
+TEST(Leaks, DoNotAdviseNoGradWhereGradientsAreOff)
+{
+    const auto changeOf = [](const std::string& stack) {
+        StepTrace trace;
+        for (int step = 0; step < 40; ++step) {
+            trace.passing(3000, kForward);
+            trace.endStep(StepKind::Train, step < 3);
+            if (step % 2 == 0) {
+                trace.phase(Phase::Forward);
+                (void)trace.alloc(1024, stack);
+                trace.phase(Phase::Unknown);
+                trace.endStep(StepKind::Eval);
+            }
+        }
+        const auto session = trace.session();
+        const auto report = findLeaks(session->devices().at(0), trace.steps());
+        return report && !report->sites.empty() ? report->sites[0].change.text() : std::string();
+    };
+    EXPECT_NE(changeOf(kForward).find("no_grad"), std::string::npos);
+    const std::string without
+        = kForward + "|decorate_context@/usr/lib/python3/site-packages/torch/utils/_contextlib.py:116";
+    EXPECT_EQ(changeOf(without).find("no_grad"), std::string::npos);
+    EXPECT_NE(changeOf(without).find(".cpu()"), std::string::npos);
 }
 
 namespace {

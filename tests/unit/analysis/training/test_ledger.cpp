@@ -22,7 +22,7 @@ std::string textOf(const Ledger& ledger)
     std::string text;
     for (const LedgerRow& row : ledger.rows)
         text += fmt::format("{} {} in {}, {} recorded, {} of {}\n", categoryWord(row.category), row.bytes,
-            row.blocks, row.recordedBytes, figure(row.bytesPerParameter),
+            row.blocks, row.recordedBytes(), figure(row.bytesPerParameter),
             figure(row.expectedBytesPerParameter));
     for (const LedgerSurprise& surprise : ledger.surprises)
         text += surprise.said.text() + "\n";

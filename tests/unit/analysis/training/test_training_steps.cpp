@@ -164,6 +164,57 @@ TEST(TrainingSteps, OfAnOptimizerThatAsksForNothingEndWhereGradientsGo)
         "train x2 F:zxff B:bb F:xff B:bb\nincomplete -:z\n");
 }
 
+TEST(TrainingSteps, WithoutAnOptimizerInSightAreLikely)
+{
+    const auto certaintyOf = [](std::string_view script, Told told) {
+        const TrainingScript made(script, told);
+        const test::Opened opened(made.recording());
+        const TrainingSteps steps = findTrainingSteps(opened.trace(), Clock(opened.trace())).value();
+        return std::string(certaintyWord(steps.certainty())) + (steps.optimizerSeen ? " seen" : "")
+            + (steps.endsAreShown ? " shown" : "");
+    };
+    EXPECT_EQ(certaintyOf(kPlain, kRanges), "recorded seen shown");
+    EXPECT_EQ(certaintyOf(kPlain, kFrames), "shown_by_stack seen shown");
+    EXPECT_EQ(certaintyOf(kPlain, kNothing), "likely");
+    const std::string plainSgd = "pp" + repeated(4, "xffbbz");
+    EXPECT_EQ(certaintyOf(plainSgd, kFrames), "likely shown");
+    EXPECT_EQ(certaintyOf(plainSgd, kBits), "likely shown");
+    EXPECT_EQ(certaintyOf("pp" + repeated(4, "xffffz"), kFrames), "shown_by_stack shown");
+}
+
+TEST(TrainingSteps, OfAProfilerTraceSeeItsEngine)
+{
+    Recording recording;
+    Frame frame;
+    frame.function = recording.strings.intern("autograd::engine::evaluate_function: MulBackward0");
+    const FrameId frames[]{ recording.stacks.internFrame(frame) };
+    const StackId stack = recording.stacks.internStack(frames);
+    EXPECT_EQ(StackWork(recording).of(stack), RunKind::Backward);
+}
+
+TEST(TrainingSteps, HaveTheNumbersOfTheProgram)
+{
+    const auto numbersOf = [](const std::string& marks) {
+        const test::Opened opened("alloc 0x1000 512 time=50\nalloc 0x2000 512 time=100\nalloc 0x3000 512 time=200\n"
+                                  "alloc 0x4000 512 time=300\nalloc 0x5000 512 time=400\n"
+            + marks);
+        const TrainingSteps steps = findTrainingSteps(opened.trace(), Clock(opened.trace())).value();
+        std::string numbers;
+        for (const TrainingStep& step : steps.steps)
+            numbers += std::to_string(step.number) + " ";
+        return numbers;
+    };
+    const auto range = [](int number, int begin, int end) {
+        return "annotation start \"step " + std::to_string(number) + "\" time=" + std::to_string(begin)
+            + "\nannotation end \"step " + std::to_string(number) + "\" time=" + std::to_string(end) + "\n";
+    };
+    EXPECT_EQ(numbersOf(range(3, 90, 110) + range(4, 190, 210) + range(5, 290, 310)), "3 4 5 -1 ")
+        << "what the program does not name has no number of its own";
+    EXPECT_EQ(numbersOf(range(0, 10, 110) + range(1, 190, 210)), "0 1 -1 ") << "open before the first event";
+    EXPECT_EQ(numbersOf(range(0, 90, 110) + range(1, 190, 210) + range(0, 290, 310)), "0 1 2 3 ")
+        << "epochs count again: numbers are Strata's";
+}
+
 TEST(TrainingSteps, LeaveEvaluationsOut)
 {
     const std::string_view script = "pp xffbb(o)z eeeee xffbb(o)z iiiii xffbb(o)z xffbb(o)z";

@@ -4,6 +4,9 @@
 #include "model/analysis/work/work_report.h"
 
 #include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace strata::model {
 
@@ -256,6 +259,69 @@ TEST(RankWork, ComparesWhatIsThere)
     EXPECT_EQ(rankVerdictOf(ranks, std::vector{ first.told(), second.told() }).balance, RankBalance::None);
     const RankWork same = rankWorkOf(std::vector{ first.told(), first.told() });
     EXPECT_EQ(same.ranks.size(), 1u) << "the same rank twice";
+}
+
+namespace {
+
+/// Five steps after the one that warms up, of 1000 ns; each rank computes as long as it is told.
+std::vector<std::unique_ptr<RankSteps>> ranksThatCompute(const std::vector<std::int64_t>& ns)
+{
+    std::vector<std::unique_ptr<RankSteps>> ranks;
+    for (std::size_t rank = 0; rank < ns.size(); ++rank) {
+        ranks.push_back(std::make_unique<RankSteps>(
+            static_cast<std::int64_t>(rank), static_cast<std::int64_t>(ns.size())));
+        for (std::int64_t begin = 0; begin < 6000; begin += 1000)
+            ranks.back()->step(begin, ns[rank], begin + 1000);
+    }
+    return ranks;
+}
+
+std::string saidOfRanks(const std::vector<std::int64_t>& ns, RankVerdict& verdict)
+{
+    const auto ranks = ranksThatCompute(ns);
+    std::vector<RankTrace> traces;
+    for (const auto& rank : ranks)
+        traces.push_back(rank->told());
+    const RankWork work = rankWorkOf(traces);
+    verdict = rankVerdictOf(work, traces);
+    std::string all;
+    for (const Sentence& sentence : sayRanks(work, verdict))
+        all += sentence.text() + "\n";
+    return all;
+}
+
+} // namespace
+
+// Rank 1 is late by as much but for 10 ns: a faster rank 3 alone saves these 10 ns.
+TEST(RankWork, TheNextSlowestRankBoundsWhatAFasterOneSaves)
+{
+    RankVerdict verdict;
+    const std::string said = saidOfRanks({ 300, 890, 300, 900 }, verdict);
+    EXPECT_EQ(verdict.balance, RankBalance::Straggler);
+    EXPECT_EQ(verdict.slowest, 3u);
+    EXPECT_EQ(verdict.late, std::vector<std::size_t>{ 1 });
+    EXPECT_EQ(verdict.leadNs, 600);
+    EXPECT_EQ(verdict.gainNs, 10);
+    EXPECT_EQ(verdict.lateGainNs, 600);
+    EXPECT_EQ(said.find("If it was as fast"), std::string::npos) << said;
+    EXPECT_NE(said.find("as late: rank 1."), std::string::npos) << said;
+    EXPECT_NE(said.find("If rank 3 alone was as fast as the others, a step would take 10 ns less"),
+        std::string::npos)
+        << said;
+}
+
+TEST(RankWork, OneSlowRankAmongEqualsSavesItsLead)
+{
+    RankVerdict verdict;
+    const std::string said = saidOfRanks({ 300, 300, 300, 900 }, verdict);
+    EXPECT_TRUE(verdict.late.empty());
+    EXPECT_EQ(verdict.gainNs, 600);
+    EXPECT_NE(said.find("If it was as fast as they are, a step would take 600 ns less"), std::string::npos)
+        << said;
+    // The second slowest lies between: not late, and yet it bounds.
+    (void)saidOfRanks({ 300, 500, 300, 900 }, verdict);
+    EXPECT_TRUE(verdict.late.empty());
+    EXPECT_EQ(verdict.gainNs, 400);
 }
 
 } // namespace strata::model

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holds `strata whatif` with two or three snapshots that begin late against the snapshot of the program that was asked for: requested and reserved
+memory from before recording goes with the batch size or the sequence length, too.
+
+    pytest-3 tests/truth/tests/test_whatif_late.py -s --seeds 10 [--held-back] [--first-seed N] [--only TEXT] [--keep FOLDER]
+
+prints for requested and reserved apart how often the truth is inside the interval, and how wide that is; and how near "no change" is, and a line
+through what was born later alone. Families of HELD_BACK are asked for with --held-back alone: no rule is made for them.
+"""
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import random
+import statistics
+
+import pytest
+
+import forks
+from running import LONG, PROGRAMS, jobs, strata_json, with_environment
+
+pytestmark = pytest.mark.torch("newest")
+
+PROGRAM = os.path.join(PROGRAMS, "late_program.py")
+TUNED, HELD_BACK = ("mlp", "transformer", "conv"), ("recurrent", "pyramid", "scored")
+MODES = ("kept", "steps", "middle", "evaluated", "history", "emptied")
+FIGURES = ("requested", "reserved")
+#: Times of a unit that are recorded, and what is asked for.
+BATCHES = (((1, 2), 4), ((2, 4), 1), ((1, 2), 3), ((1, 4), 2), ((1, 2, 3), 4), ((2, 3, 4), 1))
+CAPACITY = 400_000_000_000  # enough for each
+INSIDE, MEDIAN, WORST, REFUSED = 0.95, 6, 15, 0.1
+
+#: Fewer rows than these have no percentiles: then all are held against the widest.
+ENOUGH = 10
+
+Case = collections.namedtuple("Case", "name words option unit recorded asked")
+Row = collections.namedtuple("Row", "case truth spans unchanged point reason")
+
+
+def cases(families, seeds):
+    """Of each family and seed one; modes follow each other, so that a few seeds have all."""
+    for place, family in enumerate(families):
+        for seed in seeds:
+            rng = random.Random(f"late {family} {seed}")
+            mode = MODES[(seed + 2 * place) % len(MODES)]
+            option = "length" if family not in ("conv", "pyramid") and rng.random() < 0.4 else "items"
+            recorded, asked = rng.choice(BATCHES)
+            sizes = {"items": rng.randint(4, 24), "length": 16 * rng.randint(4, 16), "width": 64 * rng.randint(6, 20), "depth": rng.randint(3, 12),
+                     "warm": rng.randint(1, 4), "steps": rng.randint(1, 3)}
+            optimizer = rng.choice(["sgd", "momentum", "adam", "adamw_fused"])
+            unit = sizes.pop(option)
+            words = [family, mode, "--optimizer", optimizer, *(word for name, value in sizes.items() for word in (f"--{name}", str(value)))]
+            yield Case(f"{' '.join(words)} {option} {unit}", words, option, unit, recorded, asked)
+
+
+#: A forward whose last output is kept: as much memory is there before as the next one takes.
+TWIN = Case("a kept output", ["mlp", "kept", "--items", "4", "--width", "512", "--depth", "16", "--warm", "1", "--steps", "1"], "length", 128, (1, 2), 4)
+
+
+def words_of(case, times):
+    return [*case.words, f"--{case.option}", str(case.unit * times)]
+
+
+class Late:
+    def __init__(self, strata, simgpu, python, folder):
+        self.strata, self.simgpu, self.python, self.folder = strata, simgpu, python, folder
+
+    def path(self, case, times):
+        key = hashlib.sha256(json.dumps(words_of(case, times)).encode()).hexdigest()[:16]
+        return os.path.join(self.folder, f"{case.words[0]}_{case.words[1]}_{key}.pickle")
+
+    def record(self, asked):
+        """All programs with one import of PyTorch for each process."""
+        wanted = {self.path(case, times): words_of(case, times) for case in asked for times in (*case.recorded, case.asked)}
+        missing = [[PROGRAM, path, *words] for path, words in wanted.items() if not os.path.exists(path)]
+        parts = [missing[first::jobs()] for first in range(jobs())]
+
+        def start(part):
+            run, ended = forks.forked([self.simgpu, f"capacity={CAPACITY}", "--"], self.python, part, self.folder, forks.TRAINING,
+                                      env=with_environment(PYTORCH_CUDA_ALLOC_CONF=""))
+            if any(each["status"] != 0 for each in ended):
+                print(ended, run.stderr[-3000:], flush=True)
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+            list(pool.map(start, filter(None, parts)))
+
+    def peaks(self, path):
+        _, told = strata_json(self.strata, ["summary", "--json", path])
+        return [told["devices"][0][f"{figure}_bytes_peak"] for figure in FIGURES] if told else None
+
+    def row(self, case):
+        first, *others = (self.path(case, times) for times in case.recorded)
+        numbers = ",".join(str(case.unit * times) for times in case.recorded)
+        change, of = ("batch", "--batch-of") if case.option == "items" else ("sequence", "--sequence-of")
+        run, told = strata_json(self.strata, ["whatif", "--json", first, *(word for each in others for word in ("--with", each)),
+                                              "--change", f"{change}={case.unit * case.asked}", of, numbers])
+        truth, unchanged = self.peaks(self.path(case, case.asked)), self.peaks(first)
+        if not told or not told["devices"] or told["refused"]:
+            return Row(case, truth, None, unchanged, None, run.stderr.strip())
+        device = told["devices"][0]
+        point = device["predicted"] and [device["predicted"][f"{figure}_bytes_peak"] for figure in FIGURES]
+        return Row(case, truth, [device["interval"][f"{figure}_bytes_peak"] for figure in FIGURES], unchanged, point, device["reason"])
+
+
+def report(rows, failures, which):
+    answered = [row for row in rows if row.spans]
+    print(f"  {which}: {len(rows)} pairs and triples, {len(rows) - len(answered)} refused", flush=True)
+    for row in rows:
+        if not row.spans:
+            print(f"    refused: {row.case.name}: {row.reason[:300]}")
+    failures.expect(which, f"refused at most {REFUSED:.0%}", len(rows) - len(answered) <= REFUSED * len(rows))
+    for index, figure in enumerate(FIGURES):
+        inside, widths = [], []
+        for row in answered:
+            (low, high), truth = row.spans[index], row.truth[index]
+            inside.append(low <= truth <= high)
+            widths.append((high - low) / truth * 100)
+            if not inside[-1] or widths[-1] > WORST:
+                print(f"    {figure}: {truth >> 20} MiB {'in' if inside[-1] else 'NOT in'} {low >> 20} to {high >> 20}: {row.case.name} "
+                      f"{row.case.recorded} -> {row.case.asked}", flush=True)
+        nulls = [abs(row.unchanged[index] - row.truth[index]) / row.truth[index] * 100 for row in answered]
+        points = [abs(row.point[index] - row.truth[index]) / row.truth[index] * 100 for row in answered if row.point]
+        print(f"  {which}: {figure}: inside {sum(inside)} of {len(inside)}, width median {statistics.median(widths):.1f} %, worst {max(widths):.1f} %; "
+              f"{len(points)} points, off by {statistics.median(points or [0]):.2f} % in the median, {max(points or [0]):.1f} % at most; "
+              f"no change is off by {statistics.median(nulls):.1f} %", flush=True)
+        failures.expect(which, f"{figure}: inside in {INSIDE:.0%}", sum(inside) >= INSIDE * len(inside))
+        failures.expect(which, f"{figure}: median width at most {MEDIAN} %", statistics.median(widths) <= MEDIAN or len(rows) < ENOUGH)
+        failures.expect(which, f"{figure}: width at most {WORST} %", max(widths) <= WORST)
+
+
+def test_pairs_and_triples(request, strata, simgpu, python, tmp_path, failures):
+    option = request.config.getoption
+    seeds = range(option("first_seed") or 0, (option("first_seed") or 0) + (option("seeds") or (4 if LONG else 1)))
+    folder = option("keep") or str(tmp_path)
+    os.makedirs(folder, exist_ok=True)
+    late = Late(strata, simgpu, python, folder)
+    for which, families in (("tuned", TUNED), *((("held back", HELD_BACK),) if option("held_back") else ())):
+        asked = [case for case in (*([TWIN] if which == "tuned" else ()), *cases(families, seeds)) if (option("only") or "") in case.name]
+        late.record(asked)
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+            report(list(pool.map(late.row, asked)), failures, which)
