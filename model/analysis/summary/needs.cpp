@@ -90,30 +90,13 @@ bool isMuch(std::int64_t cached, std::int64_t bytes)
     return cached > 0 && cached >= bytes / kPart && cached <= bytes;
 }
 
-/// What was cached when recording began and is still reserved at the peak; 0: little, or nothing.
-std::int64_t cachedBefore(const DeviceRecording& device, const Totals& totals)
+/// What was cached when recording began and is still reserved at the peak; 0: little, nothing, or not known,
+/// since segments were given back, and a summary may be made without the events that say which.
+std::int64_t cachedBefore(const Totals& totals)
 {
-    std::int64_t reserved = totals.reservedBytesStart, least = reserved;
-    if (!isMuch(wrapSub(reserved, totals.requestedBytesStart), totals.reservedBytesPeak))
-        return 0;
+    const std::int64_t cached = wrapSub(totals.reservedBytesStart, totals.requestedBytesStart);
     const bool frees = totals.actions.contains("segment_free") || totals.actions.contains("segment_unmap");
-    const auto end
-        = frees ? static_cast<std::size_t>(std::max<EventIndex>(totals.reservedPeakEvent, 0)) : 0;
-    for (std::size_t row = 0; row < end; ++row)
-        switch (device.events.action[row]) {
-        case Action::SegmentAlloc:
-        case Action::SegmentMap:
-            reserved = wrapAdd(reserved, device.events.bytes[row]);
-            break;
-        case Action::SegmentFree:
-        case Action::SegmentUnmap:
-            least = std::min(least, reserved = wrapSub(reserved, device.events.bytes[row]));
-            break;
-        default:
-            break;
-        }
-    const std::int64_t cached = wrapSub(least, totals.requestedBytesStart);
-    return isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
+    return !frees && isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
 /// Of cards with other kernels, or which kernels are assumed.
@@ -152,7 +135,7 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
         || summary.breaches > 0 || totals.requestedPeakEvent < 0 || !totals.endKnown;
     const bool isWhole = device != nullptr && !isPart && !recording.truncation;
     if (isWhole && totals.reservedKnown && totals.events > 0)
-        if (const std::int64_t cached = cachedBefore(*device, totals); cached > 0) {
+        if (const std::int64_t cached = cachedBefore(totals); cached > 0) {
             needs.cachedBeforeBytes = cached;
             needs.line.push_back(say("%1 reserved, of which %2 cached before recording.",
                 asBytes(totals.reservedBytesPeak), asBytes(cached)));

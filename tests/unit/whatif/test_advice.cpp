@@ -138,6 +138,7 @@ TEST(Advice, IsSaidAsACommandAndASentence)
     EXPECT_EQ(
         advice.sentence().text(), "with batch=x0.5 it would reserve 12.0 GiB at most instead of 20.0 GiB");
     advice.scenario = { .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} };
+    advice.variable = "PYTORCH_CUDA_ALLOC_CONF";
     advice.prediction.predicted = advice.prediction.most;
     advice.prediction.batchBefore.reset();
     EXPECT_EQ(advice.words(), (std::vector<std::string>{ "--set", "expandable_segments:True" }));

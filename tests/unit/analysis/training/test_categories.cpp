@@ -306,7 +306,7 @@ TEST(Categories, AreNoStatesWhereStacksShowNoOptimizer)
     const auto after = [](const std::string& stack) {
         Trained t(alloc(1, 400) + alloc(2, 100) + alloc(3, 400) + freed(2, 100) + alloc(4, 400, stack)
                 + freed(3, 400),
-            "S F BBB O OO", false);
+            "S F BBB O OO |", false);
         return sure(t).substr(sure(t).rfind(' ') + 1);
     };
     EXPECT_EQ(after(""), "optimizer_state/likely");

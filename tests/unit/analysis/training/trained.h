@@ -53,6 +53,7 @@ public:
             ++event;
         }
         endStep(false);
+        m_steps.endsAreShown = true;
         m_steps.evidence = bits ? model::StepEvidence::Bits : model::StepEvidence::Frames;
     }
 
