@@ -147,7 +147,8 @@ TEST(Figures, OfOneBadDeviceAmongGoodOnesAreNotExact)
         std::string text;
         for (int device = 0; device < 3; ++device)
             text += "device " + std::to_string(device) + "\nalloc 0x100000 512\n"
-                + (device == bad ? "" : "segment 0x100000 2097152 small\nblock 0x100000 512 allocated\n");
+                + "segment 0x100000 2097152 small\n"
+                + (device == bad ? "" : "block 0x100000 512 allocated\n");
         ASSERT_TRUE(model::saveSession(*makeRecording(text), file));
         const Ran ran = strata({ "check", "--json", file });
         EXPECT_EQ(ran.json()["exact"], bad < 0) << ran.out;

@@ -61,15 +61,17 @@ TEST_F(Training, HasStepsOfPhases)
     const json told = ran.json();
     EXPECT_EQ(keyNames(told), (std::set<std::string>{ "schema", "devices" }));
     const json device = told["devices"][0];
-    EXPECT_EQ(keyNames(device), (std::set<std::string>{ "device", "evidence", "steps" }));
+    EXPECT_EQ(keyNames(device),
+        (std::set<std::string>{ "device", "evidence", "certainty", "optimizer_seen", "steps" }));
     EXPECT_EQ(device["evidence"], "ranges");
     ASSERT_EQ(device["steps"].size(), 6u);
     const std::vector<std::string> kinds{ "setup", "train", "train", "train", "train", "incomplete" };
     std::int64_t next = 0;
     for (const json& step : device["steps"]) {
         EXPECT_EQ(keyNames(step),
-            (std::set<std::string>{ "step", "kind", "warmup", "micro_steps", "first_event", "last_event",
-                "phases", "requested_bytes_peak", "peak_event", "requested_bytes_end", "reserved_bytes" }));
+            (std::set<std::string>{ "step", "kind", "certainty", "warmup", "micro_steps", "first_event",
+                "last_event", "phases", "requested_bytes_peak", "peak_event", "requested_bytes_end",
+                "reserved_bytes" }));
         EXPECT_EQ(step["kind"], kinds[step["step"].get<std::size_t>()]);
         for (const json& phase : step["phases"]) {
             EXPECT_EQ(keyNames(phase), (std::set<std::string>{ "kind", "first_event", "last_event" }));
@@ -96,7 +98,8 @@ TEST_F(Training, HasALedgerThatAddsUp)
     for (const json& row : told["rows"]) {
         EXPECT_EQ(keyNames(row),
             (std::set<std::string>{ "category", "bytes", "blocks", "recorded_bytes", "inferred_bytes",
-                "bytes_per_parameter", "expected_bytes_per_parameter", "note" }));
+                "shown_by_stack_bytes", "likely_bytes", "certainty", "bytes_per_parameter",
+                "expected_bytes_per_parameter", "note" }));
         categories.insert(row["category"]);
     }
     EXPECT_TRUE(categories.contains("parameter") && categories.contains("activation"));
@@ -111,8 +114,9 @@ TEST_F(Training, LeaksWhatItKeepsOfEachStep)
     const std::string leaking = sessionOf(20, "c");
     const json told = strata({ "leaks", leaking, "--json" }).json();
     EXPECT_EQ(keyNames(told),
-        (std::set<std::string>{ "schema", "file", "device", "evidence", "steps", "warmup", "verdict", "why",
-            "bytes_per_step_allocated", "capacity_bytes", "steps_to_oom", "sites" }));
+        (std::set<std::string>{ "schema", "file", "device", "evidence", "certainty", "compared", "steps",
+            "warmup", "verdict", "why", "bytes_per_step_allocated", "capacity_bytes", "steps_to_oom",
+            "sites" }));
     EXPECT_EQ(told["verdict"], "found");
     EXPECT_EQ(told["steps"], 20);
     ASSERT_EQ(told["sites"].size(), 1u);

@@ -58,7 +58,7 @@ void sayWhatIsCertain(Needs& needs)
     if (small.empty())
         needs.line.push_back(comparable == needs.cards.size()
                 ? say("Every card of the catalogue has the %1 that are known of, but the run may need more.",
-                      bytes)
+                    bytes)
                 : say("Needs at least %1, and may need more.", bytes));
     else if (small.size() == needs.cards.size())
         needs.line.push_back(say("Needs at least %1: no card of the catalogue has as much.", bytes));
@@ -109,10 +109,9 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording)
     }
     const auto others = static_cast<std::int64_t>(needs.cards.size() - comparableCards(needs));
     if (others > 0)
-        needs.line.push_back(
-            say("Not comparable with %1: other kernels than on %2. Dry-run on each: %3",
-                sayCounted("%1 card", "%1 cards", others), needs.ranOn->name,
-                "strata dryrun --device CARD -- " + recordedCommand(recording)));
+        needs.line.push_back(say("Not comparable with %1: other kernels than on %2. Dry-run on each: %3",
+            sayCounted("%1 card", "%1 cards", others), needs.ranOn->name,
+            "strata dryrun --device CARD -- " + recordedCommand(recording)));
 }
 
 } // namespace

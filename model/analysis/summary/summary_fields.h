@@ -68,6 +68,8 @@ template <> struct Fields<Needs> {
             &Needs::cachedBeforeBytes),
         field("outside_bytes", Unit::Bytes, "most that CUDA itself takes of a card for a process",
             [](const Needs&) { return outsideBytesOfProcess(); }),
+        field("least_outside_bytes", Unit::Bytes, "least that CUDA itself takes of a card for a process",
+            [](const Needs&) { return leastOutsideBytesOfProcess(); }),
         field("text", Unit::None, "where the run fits, in words",
             [](const Needs& needs) { return Paragraph{ needs.line }; }),
         field("cards", Unit::None,

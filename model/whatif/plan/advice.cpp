@@ -73,8 +73,9 @@ std::string Advice::command(const std::string& file, std::optional<int> device) 
 
 Sentence Advice::sentence() const
 {
-    const std::string change = scenario.changes.empty() ? (variable.empty() ? "settings " : variable + "=") + *scenario.settings
-                                                        : scenario.changes.front().text;
+    const std::string change = scenario.changes.empty()
+        ? (variable.empty() ? "settings " : variable + "=") + *scenario.settings
+        : scenario.changes.front().text;
     const std::int64_t recorded = prediction.recorded.reservedBytesPeak;
     if (!prediction.predicted)
         return say("with %1 it would reserve %2 at most instead of %3", verbatim(change),

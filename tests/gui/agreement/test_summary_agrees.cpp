@@ -221,13 +221,16 @@ TEST_P(SummaryAgrees, InTheCardsThatItFitsOn)
             EXPECT_GE(capacity, std::exchange(before, capacity)) << "the smallest first";
             EXPECT_EQ(margin, capacity - (*fits)["needed_bytes"].get<std::int64_t>());
             const std::string word = card["fits"].get<std::string>();
-            EXPECT_EQ(word == "no", margin < 0);
-            EXPECT_EQ(word == "unknown", margin >= 0 && (*fits)["at_least"].get<bool>());
+            const auto least = (*fits)["least_outside_bytes"].get<std::int64_t>();
+            const bool compared = word != "not_comparable";
+            EXPECT_EQ(word == "no", compared && margin < least);
+            EXPECT_EQ(word == "unknown", compared && margin >= least && (*fits)["at_least"].get<bool>());
             EXPECT_EQ(word == "tight",
-                margin >= 0 && margin < (*fits)["outside_bytes"].get<std::int64_t>()
+                compared && margin >= least && margin < (*fits)["outside_bytes"].get<std::int64_t>()
                     && !(*fits)["at_least"].get<bool>());
             const QString left = word == "unknown" ? QStringLiteral("not known")
-                : word == "no"                     ? bytes(-margin) + QStringLiteral(" too little")
+                : word == "not_comparable"         ? QStringLiteral("other kernels: dry-run on it")
+                : word == "no"                     ? bytes(least - margin) + QStringLiteral(" too little")
                                                    : bytes(margin) + QStringLiteral(" left");
             EXPECT_TRUE(line->toolTip().contains(
                 QString::fromStdString(card["name"].get<std::string>()) + QStringLiteral("</td><td>") + left))

@@ -60,7 +60,8 @@ TEST(Needs, NamesTheSmallestCardsThatItFitsOn)
 
 TEST(Needs, SaysWhereAllCardsAgree)
 {
-    EXPECT_EQ(lineOf(reserving(kGiB)), fmt::format("Fits on all {} cards of the catalogue.", cards().size()) + kAssumed);
+    EXPECT_EQ(lineOf(reserving(kGiB)),
+        fmt::format("Fits on all {} cards of the catalogue.", cards().size()) + kAssumed);
     EXPECT_EQ(lineOf(reserving(500 * kGiB)),
         fmt::format("Fits on none of the {} cards of the catalogue.", cards().size()) + kAssumed);
     EXPECT_EQ(lineOf("other:workspace 0x1000 1\n"), "none");
@@ -101,9 +102,11 @@ TEST(Needs, SaysHowMuchWasCachedBeforeRecording)
     ASSERT_TRUE(needs);
     EXPECT_EQ(needs->bytes, 32857129779);
     EXPECT_EQ(needs->cachedBeforeBytes, 32857129779 - 13000000000);
-    EXPECT_THAT(textOf(needs->line), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
+    EXPECT_THAT(
+        textOf(needs->line), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
     // Where segments were given back, nothing is said.
-    const std::string freed = lineOf(late("segment_free 0x900000000 20000000000\nsegment_alloc 0x10000000 32857129779\n"));
+    const std::string freed
+        = lineOf(late("segment_free 0x900000000 20000000000\nsegment_alloc 0x10000000 32857129779\n"));
     EXPECT_THAT(freed, Not(HasSubstr("cached before recording")));
     // A tenth of it may be rounding.
     EXPECT_THAT(lineOf(reserving(22 * kGiB)), Not(HasSubstr("cached before recording")));

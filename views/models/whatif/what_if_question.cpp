@@ -103,6 +103,8 @@ const model::Card* WhatIfRun::card() const
 
 const model::Card* recordedCardOf(const WhatIfQuestion& question)
 {
+    if (question.recordings.empty())
+        return nullptr;
     const model::DeviceTrace* const trace = question.recordings.front().run.trace;
     return model::recordedCard(trace->recording(), trace->device());
 }
