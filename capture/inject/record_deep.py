@@ -51,9 +51,10 @@ def tensors_in(value, tensor_type, depth=4):
 
 def compiles():
     """Whether the program has called torch.compile. Dynamo traces hooks of modules, and fails in ours; frames of fullgraph=True it does not
-    count."""
+    count. What only disables Dynamo, as optimizers do, has no backend."""
     tools, frames = sys.modules.get("torch._dynamo.utils"), sys.modules.get("torch._dynamo.eval_frame")
-    return bool(tools is not None and tools.counters["frames"]["total"] or getattr(frames, "cached_backends", None))
+    backends = getattr(frames, "cached_backends", {})
+    return bool(tools is not None and tools.counters["frames"]["total"]) or any(map(callable, backends.values()))
 
 
 def instead(place, name, function):
