@@ -169,7 +169,7 @@ def second_process(n, rng, edit):
     """The test gives 1.2 GiB of the device to another process."""
     width = 1024
     model = tower(width, 12).cuda()
-    time.sleep(0.6)  # loads its data, while the recorder reads what the driver says
+    time.sleep(1.5)  # loads its data, while the recorder reads what the driver says
     train(model, torch.optim.SGD(model.parameters(), lr=0.1), rng.randint(17000, 20000), width)
     return model
 
