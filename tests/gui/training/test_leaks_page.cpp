@@ -176,7 +176,7 @@ TEST_F(LeaksPageTest, WithoutStacksStepsAreAGuessAndNoSiteIsNamed)
 {
     open(*test::withoutStacks(test::trainingRun(30, 4'000)));
     EXPECT_TRUE(report().sites.empty());
-    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("the steps are a guess")))
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("The steps are a guess")))
         << qPrintable(m_page.sentenceText());
 }
 
