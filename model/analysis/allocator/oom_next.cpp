@@ -141,7 +141,10 @@ std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verd
     addSettings(steps, verdict);
     addEdits(steps, trace, verdict);
     std::ranges::stable_sort(steps, std::greater{}, &NextStep::verified);
-    const std::string stem = std::filesystem::path(file).stem().string();
+    std::filesystem::path name = std::filesystem::path(file).filename();
+    if (name.extension() == ".gz") // of a snapshot
+        name = name.stem();
+    const std::string stem = name.stem().string();
     const std::string kept = shellQuoted((stem.empty() ? "run" : stem) + "-larger.strata");
     const std::size_t room = endsInFailure(trace, verdict.event) ? kMostSteps - 2 : kMostSteps;
     if (steps.size() > room)

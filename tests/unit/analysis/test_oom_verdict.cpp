@@ -189,7 +189,7 @@ TEST_F(OomVerdicts, EndWithADryRunOnALargerCardAndAPlan)
 {
     const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
     const DeviceTrace& trace = m_session->devices().at(0);
-    const std::vector<NextStep> next = nextSteps(trace, verdict, "runs/failed.strata");
+    const std::vector<NextStep> next = nextSteps(trace, verdict, "runs/failed.pickle.gz");
     ASSERT_EQ(next.size(), 2u);
     EXPECT_EQ(next[0].command.find("strata dryrun --device "), 0u);
     EXPECT_NE(next[0].command.find(" -o failed-larger.strata -- COMMAND"), std::string::npos);
