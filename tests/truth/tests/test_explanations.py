@@ -44,12 +44,9 @@ MISSES = {key: set(families.split()) for key, families in {
         "logits_huge outputs_kept weights_twice",
     ("advice", SNAPSHOT): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values "
         "logits_huge outputs_kept pending_frees weights_twice",
-    ("ledgers", SESSION): "adam_by_hand autocast_evaluation evaluation_only graph_kept half_inference keys_and_values weights_in_init weights_without_grad",
-    ("ledgers", SNAPSHOT): "adam_by_hand autocast_evaluation evaluation_only keys_and_values weights_in_init weights_without_grad",
-    ("loops", SESSION): "cache_that_fills exceptions_kept gradients_of_gradients_kept outputs_of_evaluation results_joined retries serving "
-        "serving_by_new_keys sum_of_losses",
-    ("loops", SNAPSHOT): "cache_that_fills exceptions_kept outputs_of_evaluation results_joined retries serving serving_by_new_keys "
-        "sum_of_losses",
+    ("ledgers", SESSION): "adam_by_hand graph_kept weights_in_init weights_without_grad",
+    ("ledgers", SNAPSHOT): "adam_by_hand weights_in_init weights_without_grad",
+    ("loops", SNAPSHOT): "gradients_of_gradients_kept",
     ("ooms", SESSION): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values",
     ("ooms", SNAPSHOT): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graphs_retained keys_and_values "
         "library_memory second_process"}.items()}
