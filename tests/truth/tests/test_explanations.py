@@ -43,7 +43,7 @@ MISSES = {key: set(families.split()) for key, families in {
     ("advice", SESSION): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values "
         "logits_huge outputs_kept weights_twice",
     ("advice", SNAPSHOT): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values "
-        "logits_huge outputs_kept pending_frees weights_twice",
+        "logits_huge mixed_sizes outputs_kept pending_frees weights_twice",
     ("ledgers", SESSION): "adam_by_hand graph_kept weights_in_init weights_without_grad",
     ("ledgers", SNAPSHOT): "adam_by_hand weights_in_init weights_without_grad",
     ("loops", SNAPSHOT): "gradients_of_gradients_kept",
