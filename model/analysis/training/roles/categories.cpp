@@ -245,7 +245,9 @@ private:
         const bool byBits = category.rule == CategoryRule::ForwardToBackward
             || category.rule == CategoryRule::RecomputedForBackward
             || category.rule == CategoryRule::FreedInItsPhase;
-        category.recorded = byBits && birth.phaseRecorded;
+        // What the program makes beside its modules may be a batch, however long it lives.
+        const bool maybeInput = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad;
+        category.recorded = byBits && birth.phaseRecorded && (birth.inModule || !maybeInput);
     }
 
     [[nodiscard]] BlockCategory byCode(const BlockBirth& birth) const
