@@ -58,8 +58,9 @@ struct CardMargin {
 [[nodiscard]] std::vector<CardMargin> cardsWithRoom(std::int64_t neededBytes, bool atLeast = false,
     std::int64_t moreThanBytes = 0, const Card* ranOn = nullptr);
 
-inline constexpr std::string_view kFitMeaning
-    = "`yes`, `tight` (the CUDA context may need the rest), `no`, `not_comparable` (other kernels: dry-run on it), `unknown` (it may need more)";
+inline constexpr std::string_view kFitMeaning = "`yes`; `tight`: the CUDA context may need the rest; `no`; "
+                                                "`not_comparable`: other kernels, dry-run on it; "
+                                                "`unknown`: it may need more";
 
 template <> struct Fields<CardFit> {
     static constexpr std::tuple all{

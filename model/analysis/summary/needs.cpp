@@ -150,10 +150,7 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
                 ? say("*Did not fit* on the %1 of this device.", asBytes(summary.capacity->bytes))
                 : say("*Did not fit* on the %1 that this device had for PyTorch.",
                     asBytes(summary.capacity->bytes)));
-    SentenceArgument bytes = asBytes(needs.bytes);
-    bytes.strong = true;
     if (accelerator != Accelerator::Cuda) {
-        needs.line.push_back(needs.atLeast ? say("Needs at least %1.", bytes) : say("Needs %1.", bytes));
         needs.line.push_back(say("Recorded on %1: Strata's catalogue has NVIDIA GPUs only.",
             Sentence(acceleratorName(accelerator))));
         return needs;

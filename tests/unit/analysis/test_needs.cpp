@@ -104,7 +104,7 @@ TEST(Needs, SaysHowMuchWasCachedBeforeRecording)
     EXPECT_EQ(needs->cachedBeforeBytes, 32857129779 - 13000000000);
     EXPECT_THAT(
         textOf(needs->line), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
-    // Where segments were given back, nothing is said.
+    // After a segment_free the sentence is left out.
     const std::string freed
         = lineOf(late("segment_free 0x900000000 20000000000\nsegment_alloc 0x10000000 32857129779\n"));
     EXPECT_THAT(freed, Not(HasSubstr("cached before recording")));

@@ -213,6 +213,10 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
             LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"),
             text::recordCommand(), {}, LeakTexts::tr("Or name the steps in the program:"),
             text::stepLines() };
+    if (report.areGuess)
+        return { LeakTexts::tr("The steps are a guess"),
+            LeakTexts::tr("Leaks are what grows from step to step. Name the steps in the program:"),
+            text::stepLines(), {} };
     return { LeakTexts::tr("%1 of %2 steps needed")
                  .arg(text::count(steadySteps(report)), text::count(kFewestSteps)),
         LeakTexts::tr(
@@ -226,7 +230,7 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
 bool tooFewSteps(const model::LeakReport& report)
 {
     return report.verdict == model::LeakReport::Verdict::Undecided && report.sites.empty()
-        && steadySteps(report) < kFewestSteps;
+        && (report.areGuess || steadySteps(report) < kFewestSteps);
 }
 
 QString leaksFooter(const TrainingData& training)

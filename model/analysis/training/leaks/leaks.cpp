@@ -37,6 +37,7 @@ public:
         m_report.certainty = m_steps.endsAreShown ? m_steps.certainty() : Certainty::Likely;
         if (m_boundaries.count() == 0)
             m_report.certainty = Certainty::Unknown;
+        m_report.areGuess = m_boundaries.count() > 0 && !m_steps.endsAreShown;
         m_report.device = trace.device();
         m_report.steps = m_boundaries.count();
         m_report.warmup = m_boundaries.warmup;
@@ -72,9 +73,11 @@ private:
             return say("the recording has no events: nothing tells what grows");
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");
-        if (!m_steps.endsAreShown)
-            return say("the steps are a guess: record with strata record, or name them with "
-                       "record_function(\"step 3\")");
+        if (m_report.areGuess) // which a recording of strata record is, too, where autograd shows no steps
+            return m_steps.evidence == StepEvidence::Bits
+                ? say("the steps are a guess: name them with record_function(\"step 3\")")
+                : say("the steps are a guess: record with strata record, or name them with "
+                      "record_function(\"step 3\")");
         if (m_boundaries.steady() < kFewestLeakSteps)
             return say("%1 after the warm-up: %2 are needed, 30 are better",
                 sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestLeakSteps);

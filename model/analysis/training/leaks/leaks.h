@@ -70,6 +70,7 @@ struct LeakReport {
     std::int64_t steps = 0; ///< whose ends were compared, warm-up included
     std::int64_t warmup = 0;
     bool compared = false; ///< else steps are not known, a guess, or too few: `why` says so
+    bool areGuess = false; ///< the steps; they are not compared then
     StepEvidence evidence = StepEvidence::None; ///< of the steps whose ends were compared
     Certainty certainty = Certainty::Unknown; ///< likewise
     /// Rounds of a loop or of named ranges, where those were compared in place of the steps.
@@ -84,12 +85,11 @@ struct LeakReport {
     [[nodiscard]] std::int64_t allocatedBytesPerStep() const;
 };
 
-/// What grows from step to step and never goes. Where no step of training is sure, rounds of the outermost loop
-/// or of named ranges are compared (loop_rounds.h), else evaluations or forwards. Steps that are a guess are not
-/// compared. For each site - the whole stack; where there is none, the
-/// place in the step, size and stream - the blocks that were born after the warm-up and outlive their step
-/// are followed from end to end of steps: leak_shape.h has what decides. Thresholds:
-/// tests/truth/tests/test_leaks.py.
+/// What grows from step to step and never goes. Where no step of training is sure, rounds of the outermost
+/// loop or of named ranges are compared (loop_rounds.h), else evaluations or forwards. Steps that are a guess
+/// are not compared. A site is a whole stack, or without stacks a place in the step with size and stream. Its
+/// blocks that are born after the warm-up and outlive their step are followed from end to end of steps: see
+/// leak_shape.h. Thresholds: tests/truth/tests/test_leaks.py.
 ///
 /// O(events + blocks log steps); any thread; fails only when cancelled.
 [[nodiscard]] Result<LeakReport> findLeaks(const DeviceTrace& trace, const TrainingSteps& steps,

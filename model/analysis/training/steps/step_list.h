@@ -7,6 +7,9 @@
 
 namespace strata::model {
 
+/// The phase that work belongs to.
+[[nodiscard]] Phase phaseOf(RunKind work);
+
 /// What lies between the ends of steps of training: evaluations, forwards and copies before a forward that
 /// leads to a backward are steps of their own, as are what sets the program up and what comes behind the last
 /// end. The steps tile the trace; their phases are not known yet. O(events between steps + blocks).

@@ -5,8 +5,6 @@
 
 namespace strata::model {
 
-namespace {
-
 Phase phaseOf(RunKind work)
 {
     switch (work) {
@@ -26,6 +24,8 @@ Phase phaseOf(RunKind work)
         return Phase::Unknown;
     }
 }
+
+namespace {
 
 /// The runs of one step.
 class StepPhases {

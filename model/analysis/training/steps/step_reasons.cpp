@@ -2,6 +2,7 @@
 #include "model/analysis/training/steps/step_reasons.h"
 
 #include "model/analysis/training/steps/stack_work.h"
+#include "model/analysis/training/steps/step_list.h"
 
 #include <algorithm>
 #include <map>
@@ -49,9 +50,8 @@ Sentence ruleOf(const TrainingSteps& steps, const TrainingStep& step)
             ? say("a function under no_grad or inference_mode calls the module, and no backward pass follows")
             : say("a forward pass of which nothing is kept for a backward pass");
     case StepKind::Forward:
-        return steps.endsAreShown
-            ? say("one call of the outermost module, and no backward pass follows")
-            : say("allocations recur; no stack trace shows where a forward pass ends");
+        return steps.endsAreShown ? say("one call of the outermost module, and no backward pass follows")
+                                  : say("allocations recur; no stack trace shows where a forward pass ends");
     case StepKind::Save:
         return say("copies as large as the parameters, each freed again");
     case StepKind::Incomplete:
@@ -68,23 +68,6 @@ std::vector<StepReason> reasonsOf(const DeviceTrace& trace, const TrainingSteps&
 {
     const StackWork stacks(trace.recording());
     const BlockColumns& blocks = trace.blocks();
-    const auto phaseOf = [](RunKind work) {
-        switch (work) {
-        case RunKind::Forward:
-            return Phase::Forward;
-        case RunKind::NoGrad:
-        case RunKind::Inference:
-            return Phase::NoGrad;
-        case RunKind::Backward:
-            return Phase::Backward;
-        case RunKind::Recompute:
-            return Phase::Recompute;
-        case RunKind::Optimizer:
-            return Phase::Optimizer;
-        default:
-            return Phase::Unknown;
-        }
-    };
     std::vector<StepReason> reasons;
     std::size_t alloc = 0;
     for (const TrainingStep& step : steps.steps) {
@@ -99,7 +82,8 @@ std::vector<StepReason> reasonsOf(const DeviceTrace& trace, const TrainingSteps&
         StepReason& reason = reasons.emplace_back();
         reason.rule = ruleOf(steps, step);
         for (const auto& [phase, frames] : counts) {
-            const auto most = std::ranges::max_element(frames, {}, [](const auto& each) { return each.second; });
+            const auto most
+                = std::ranges::max_element(frames, {}, [](const auto& each) { return each.second; });
             StepFrame& row = reason.frames.emplace_back();
             row.phase = phase;
             row.frame = { &trace.recording(), { most->first } };

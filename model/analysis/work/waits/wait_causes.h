@@ -64,7 +64,7 @@ using WaitSums = std::array<WaitTime, kWaitCauses>;
 /// DataLoader. `tellsOperators` as in WaitTimes.
 [[nodiscard]] English waitRemedy(
     WaitCause cause, const WaitTime& wait, std::string_view place, bool tellsOperators = true);
-/// Whether the remedy shortens what was recorded by up to the time of the cause; else it shows more of it.
+/// Whether the remedy saves up to the time of the cause; else it only shows more.
 [[nodiscard]] bool savesTime(WaitCause cause);
 /// Whether it passes behind what is named, which had waited for the device; else within that.
 [[nodiscard]] bool isBehindItsPlace(WaitCause cause);
