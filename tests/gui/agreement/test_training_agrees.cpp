@@ -105,7 +105,10 @@ TEST_P(TrainingAgrees, InWhatGrows)
         const std::string why = told["why"];
         EXPECT_TRUE(sentence.contains(QString::fromStdString(why.substr(1)))) << qPrintable(sentence);
     }
-    if (told["steps"].get<int>() - told["warmup"].get<int>() >= 6) {
+    const bool guessed = told["why"].get<std::string>().find("the steps are a guess") != std::string::npos;
+    if (guessed) { // nothing was compared
+        EXPECT_TRUE(page.howText().startsWith(QStringLiteral("Steps are "))) << qPrintable(page.howText());
+    } else if (told["steps"].get<int>() - told["warmup"].get<int>() >= 6) {
         EXPECT_TRUE(page.howText().contains(count(told["steps"]) + QStringLiteral(" step")))
             << qPrintable(page.howText());
     }
