@@ -116,13 +116,15 @@ constexpr const char* kAllocatorFacts
       "s = torch.cuda.memory._snapshot()['allocator_settings']\n"
       "print('strata=' + str(s.get('PYTORCH_CUDA_ALLOC_CONF') or s.get('PYTORCH_ALLOC_CONF') or ''))\n";
 
+constexpr const char* kLongestProbe = "60"; // seconds; some 4 on 2 cores
+
 /// What PyTorch makes of the environment: asked of itself in a dry run, seconds. None where it does not run.
 std::optional<std::string> settingsMade(const Command& command)
 {
     if (command.program.interpreter.empty())
         return std::nullopt;
-    const hook::ToolRun run = hook::runTool({ (programFolder() / "strata").string(), "dryrun", "--",
-        command.program.interpreter.string(), "-c", kAllocatorFacts });
+    const hook::ToolRun run = hook::runTool({ "timeout", kLongestProbe, (programFolder() / "strata").string(),
+        "dryrun", "--", command.program.interpreter.string(), "-c", kAllocatorFacts });
     constexpr std::string_view kMark = "strata=";
     const auto at = run.output.rfind(kMark);
     if (!run.done || at == run.output.npos)
@@ -141,7 +143,8 @@ void examineAllocator(const Command& command, Diagnosis& diagnosis)
 {
     const auto general = environmentOf(kGeneralConf), cuda = environmentOf(kCudaConf);
     if ((general || cuda) && command.torch)
-        diagnosis.allocator = allocatorEnvironment(general, cuda, settingsMade(command), diagnosis.torchVersion);
+        diagnosis.allocator
+            = allocatorEnvironment(general, cuda, settingsMade(command), diagnosis.torchVersion);
 }
 
 void examine(const Command& command, Diagnosis& diagnosis)
@@ -199,7 +202,8 @@ std::string_view answerWord(Answer answer)
 }
 
 AllocatorEnvironment allocatorEnvironment(const std::optional<std::string>& generalConf,
-    const std::optional<std::string>& cudaConf, const std::optional<std::string>& made, const std::string& torch)
+    const std::optional<std::string>& cudaConf, const std::optional<std::string>& made,
+    const std::string& torch)
 {
     AllocatorEnvironment out;
     if (generalConf)

@@ -76,7 +76,7 @@ QString recordLine()
 
 QString stepLines()
 {
-    return QStringLiteral("with torch.profiler.record_function(f\"ProfilerStep#{step}\"):\n    ...");
+    return QStringLiteral("with torch.profiler.record_function(f\"step {step}\"):\n    ...");
 }
 
 QString recordLines()

@@ -240,10 +240,11 @@ std::vector<Sentence> saySharing(const DeviceTrace& trace, const Fragmentation& 
                 cached += of.freeBytes;
                 ++streams;
             }
-        if (streams > 1)
-            said.push_back(say("%1 are cached in %2 streams, each usable only by its own stream: reuse the "
-                               "streams.",
-                asBytes(cached), streams));
+        said.push_back(streams > 1
+                ? say("%1 are cached in %2 streams, each usable only by its own stream: reuse the streams.",
+                      asBytes(cached), streams)
+                : say("The %1 streams beside the default one take turns: reuse the streams.",
+                      sharing.streams->places));
         said.push_back(say("With %1 the replay reserves %2 instead of %3.",
             sayCounted("%1 stream beside the default one", "%1 streams beside the default one",
                 sharing.streams->needed),

@@ -140,6 +140,16 @@ TEST_F(AllocatorPageTest, SaysWhyThereIsNothing)
         || m_page.notice().text().title.startsWith(QStringLiteral("Nothing is reserved")));
 }
 
+TEST_F(FragmentationPageTest, BeginsAtThePeakOfReservedMemory)
+{
+    open(kPlain);
+    const model::DeviceTrace& trace = *m_document.device()->trace;
+    const model::EventIndex peak = model::reservedPeakInstant(trace);
+    ASSERT_NE(peak, trace.totals().requestedPeakEvent);
+    EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral(" %1 --device 0").arg(peak)))
+        << qPrintable(m_page.commandLine());
+}
+
 TEST_F(FragmentationPageTest, RanksSettingsAndCopiesOne)
 {
     open(kOom);

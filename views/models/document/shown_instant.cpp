@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document/shown_instant.h"
 
+#include "model/analysis/allocator/fragmentation.h"
 #include "model/analysis/summary/range_peak.h"
 
 namespace strata::views {
@@ -22,6 +23,14 @@ model::EventIndex shownInstant(Document& document)
 {
     const auto device = document.device();
     return device ? shownInstant(*device, document.viewState().selection()) : -1;
+}
+
+model::EventIndex shownReservedInstant(Document& document)
+{
+    const auto device = document.device();
+    if (!device || document.viewState().selection())
+        return shownInstant(document);
+    return lastOutOfMemory(*device).value_or(model::reservedPeakInstant(*device->trace));
 }
 
 } // namespace strata::views

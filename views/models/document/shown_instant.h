@@ -16,5 +16,7 @@ namespace strata::views {
     const DeviceData& device, const std::optional<EventRange>& selection);
 /// Of the chosen device, with what is selected; -1 without one.
 [[nodiscard]] model::EventIndex shownInstant(Document& document);
+/// The same, with the peak of reserved memory in place of the peak.
+[[nodiscard]] model::EventIndex shownReservedInstant(Document& document);
 
 } // namespace strata::views

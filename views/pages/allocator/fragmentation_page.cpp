@@ -198,7 +198,7 @@ void FragmentationPage::request()
     m_late = inBackground();
     if (m_late)
         return;
-    const model::EventIndex event = shownInstant(m_document);
+    const model::EventIndex event = shownReservedInstant(m_document);
     m_chart->setInstant(event);
     if (!m_picture || m_picture->device != device || m_picture->map.event != event || m_making.running())
         m_making.start([device, event](const JobContext&) { return mapPicture(device, event); },
@@ -354,7 +354,7 @@ QString FragmentationPage::commandLine() const
     if (!device)
         return {};
     return QStringLiteral("strata fragmentation %1 %2 --device %3")
-        .arg(text::shellQuoted(m_document.path()), QString::number(shownInstant(m_document)),
+        .arg(text::shellQuoted(m_document.path()), QString::number(shownReservedInstant(m_document)),
             QString::number(device->trace->device()));
 }
 

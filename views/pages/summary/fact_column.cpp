@@ -55,6 +55,10 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
         grid->addWidget(label, line, 0, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
         label->setWordWrap(fact.words);
         if (fact.words) {
+            const bool isName = !fact.label.contains(QLatin1Char(' ')); // has no place where a line can end
+            if (const int width = label->fontMetrics().horizontalAdvance(fact.label) + 1;
+                isName && width > grid->columnMinimumWidth(0))
+                grid->setColumnMinimumWidth(0, width);
             QLabel* words = textLabel(fact.value);
             for (QLabel* part : { label, words }) // in line with the rows of one line
                 part->setContentsMargins(
