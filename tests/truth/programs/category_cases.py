@@ -3,6 +3,7 @@
 
 usage: category_cases.py NAME [SNAPSHOT]    with SNAPSHOT, PyTorch records, too
 """
+import socket
 import sys
 
 import torch
@@ -65,10 +66,32 @@ def kept_graph():
     return y
 
 
+def ddp(views=False):
+    """A training under DistributedDataParallel, whose buckets repeat the gradients unless these are views of them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    torch.distributed.init_process_group("nccl", init_method=address, rank=0, world_size=1)
+    net = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)]).cuda()
+    net = torch.nn.parallel.DistributedDataParallel(net, gradient_as_bucket_view=views)
+    optimizer = torch.optim.AdamW(net.parameters())
+    for _ in range(4):
+        net(torch.randn(64, 512, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    torch.distributed.destroy_process_group()
+    return net, optimizer
+
+
+def ddp_views():
+    return ddp(views=True)
+
+
 def main():
     if len(sys.argv) > 2:
         torch.cuda.memory._record_memory_history()
-    kept = {"weights": weights, "workspace": workspace, "cast": cast, "trained_cast": trained_cast, "kept_graph": kept_graph}[sys.argv[1]]()
+    kept = {"weights": weights, "workspace": workspace, "cast": cast, "trained_cast": trained_cast, "kept_graph": kept_graph,
+            "ddp": ddp, "ddp_views": ddp_views}[sys.argv[1]]()
     torch.cuda.synchronize()
     if len(sys.argv) > 2:
         torch.cuda.memory._dump_snapshot(sys.argv[2])

@@ -68,3 +68,14 @@ def test_a_graph_that_stays_until_the_next_is_there_is_named(strata, recorded):
     told, _ = ledger(strata, recorded("kept_graph")[0])
     said = [each for each in told["surprises"] if "held from the forward before" in each]
     assert len(said) == 1 and "no_grad" in said[0], told["surprises"]
+
+
+def test_buckets_that_repeat_the_gradients_are_advised_against_and_views_are_not(strata, recorded):
+    peak, said = {}, {}
+    for name in ("ddp", "ddp_views"):
+        told, _ = ledger(strata, recorded(name)[0])
+        peak[name] = told["requested_bytes"]
+        said[name] = [each for each in told["surprises"] if "gradient_as_bucket_view" in each]
+    assert said["ddp_views"] == []
+    assert len(said["ddp"]) == 1 and said["ddp"][0].endswith("saves at most 8.01 MiB here"), said
+    assert MIB < peak["ddp"] - peak["ddp_views"] <= 8.01 * MIB

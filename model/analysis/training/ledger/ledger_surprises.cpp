@@ -121,6 +121,29 @@ std::optional<LedgerSurprise> surpriseOfKept(const KeptIteration& kept, std::int
     return surprise;
 }
 
+/// DDP's buckets beside gradients of their own. With views, the listed gradients are in the buckets.
+std::optional<LedgerSurprise> surpriseOfBuckets(const DeviceTrace& trace, const Categories& categories,
+    std::span<const BlockId> active, std::int64_t requestedBytes)
+{
+    std::int64_t buckets = 0, gradients = 0;
+    for (const BlockId block : active) {
+        if (block.isOlder())
+            continue;
+        const BlockCategory of = categories.of(block);
+        const std::int64_t bytes = trace.blocks().requestedBytes[block];
+        if (of.rule == CategoryRule::CommunicationBuckets)
+            buckets = wrapAdd(buckets, bytes);
+        else if (of.category == Category::Gradient && of.recorded)
+            gradients = wrapAdd(gradients, bytes);
+    }
+    const std::int64_t saved = std::min(buckets, gradients);
+    if (saved <= requestedBytes / kCopiesShare)
+        return std::nullopt;
+    return LedgerSurprise{ Category::Communication, saved,
+        say("DDP's buckets repeat the gradients: gradient_as_bucket_view=True saves at most %1 here",
+            asBytes(saved)) };
+}
+
 } // namespace
 
 void tellSurprises(const DeviceTrace& trace, const Categories& categories, std::span<const BlockId> active,
@@ -133,6 +156,8 @@ void tellSurprises(const DeviceTrace& trace, const Categories& categories, std::
         = steps ? keptIteration(trace, categories, *steps, ledger.event, active) : std::nullopt)
         if (auto surprise = surpriseOfKept(*kept, ledger.requestedBytes))
             ledger.surprises.push_back(std::move(*surprise));
+    if (auto buckets = surpriseOfBuckets(trace, categories, active, ledger.requestedBytes))
+        ledger.surprises.push_back(std::move(*buckets));
     for (LedgerRow& row : ledger.rows) {
         if (Sentence sentence = surpriseOf(recording, sums, row); !sentence.empty()) {
             const double more = *row.bytesPerParameter - *row.expectedBytesPerParameter;

@@ -102,6 +102,19 @@ TEST(Ledger, KnowsNoFiguresAParameterWithoutListings)
     EXPECT_FALSE(ledgerOf(t).parameters);
 }
 
+TEST(Ledger, AdvisesViewsOfBucketsWhereTheyRepeatTheGradients)
+{
+    const std::string bucket = "stack=c10d::Reducer::initialize_buckets@reducer.cpp:7";
+    const auto said = [&](std::uint64_t gradient) {
+        Trained t("alloc 0x10000 4000 " + bucket + "\nalloc 0x20000 4000\n", "FB");
+        t.list(2, Kind::Gradient, gradient, "w");
+        return textOf(ledgerOf(t)).find("gradient_as_bucket_view=True saves at most 3.91 KiB here")
+            != std::string::npos;
+    };
+    EXPECT_TRUE(said(0x20000));
+    EXPECT_FALSE(said(0x10000)); // it is a view
+}
+
 TEST(Ledger, TellsOfPendingFreesAndOfWhatTheDriverSees)
 {
     Trained t("alloc 0x1000 64\nalloc 0x2000 32\nfree_requested 0x1000 64\n", "---");
