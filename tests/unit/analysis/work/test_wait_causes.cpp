@@ -32,6 +32,10 @@ public:
         span.lane = lane;
         span.kind = kind;
         span.correlation = correlation;
+        if (kind == WorkKind::Copy) {
+            span.detail = static_cast<std::uint32_t>(m_work.copies.size());
+            m_work.copies.emplace_back();
+        }
         m_work.spans.push_back(span);
     }
     /// What is launched at `at` and runs from 2 us later on.
@@ -39,6 +43,12 @@ public:
     {
         add(WorkKind::Runtime, "cudaLaunchKernel", at, at + 1, ++m_correlation);
         add(WorkKind::Kernel, name, at + 2, at + 2 + took, m_correlation, 1);
+    }
+    /// From `from` memory to the device; the call waits until it is done.
+    void copy(std::int64_t at, std::int64_t took, const std::string& from)
+    {
+        add(WorkKind::Runtime, "cudaMemcpyAsync", at, at + took + 4, ++m_correlation);
+        add(WorkKind::Copy, "Memcpy HtoD (" + from + " -> Device)", at + 2, at + 2 + took, m_correlation, 1);
     }
     /// A launch of which no work is told.
     void lostLaunch(std::int64_t at)
@@ -160,6 +170,51 @@ TEST(WaitCausesTest, AdviceAboutALoaderNamesItsOptionsAndWhatTheySaveAtMost)
     EXPECT_THAT(verdict("_MultiProcessingDataLoaderIter"),
         AllOf(HasSubstr("larger num_workers= or prefetch_factor="), Not(HasSubstr("main process"))));
     EXPECT_THAT(verdict(""), Not(HasSubstr("main process")));
+}
+
+TEST(WaitCausesTest, EachAdviceNeedsItsEvidence)
+{
+    struct Idle {
+        const char* advice;
+        WorkKind kind;
+        const char *evidence, *without; ///< what the program does while the GPU is idle
+    };
+    const std::initializer_list<Idle> all{
+        { "num_workers=", WorkKind::Annotation, "enumerate(DataLoader)#__next__", "enumerate(list)" },
+        { "memory snapshot", WorkKind::Runtime, "cudaMalloc", "cudaMallocAsync" },
+        { "larger and fewer collectives", WorkKind::Operator, "c10d::allreduce_", "aten::sum" },
+        { "CUDA graphs, fused operators", WorkKind::Operator, "aten::add", "" },
+    };
+    const auto verdict = [](const Idle& idle, const char* name) {
+        Program program;
+        std::int64_t at = 0;
+        for (int i = 0; i < 50; ++i, at += 30) { // short gaps
+            program.kernel(at, 2);
+            if (*name != '\0')
+                program.add(idle.kind, name, at + 5, at + 29);
+        }
+        program.kernel(at, 2);
+        return program.verdict();
+    };
+    for (const Idle& idle : all) {
+        EXPECT_THAT(verdict(idle, idle.evidence), HasSubstr(idle.advice));
+        EXPECT_THAT(verdict(idle, idle.without), Not(HasSubstr(idle.advice)));
+    }
+}
+
+TEST(WaitCausesTest, PinnedMemoryIsAdvisedForPageableCopiesAlone)
+{
+    const auto verdict = [](const std::string& from) {
+        Program program;
+        std::int64_t at = 0;
+        for (int i = 0; i < 20; ++i, at += 100) {
+            program.copy(at, 28, from);
+            program.kernel(at + 90, 5);
+        }
+        return program.verdict();
+    };
+    EXPECT_THAT(verdict("Pageable"), AllOf(HasSubstr("pin_memory=True"), Not(HasSubstr("fewer .item()"))));
+    EXPECT_THAT(verdict("Pinned"), Not(HasSubstr("pin_memory=True")));
 }
 
 TEST(WaitCausesTest, AdviceThatOnlyShowsMoreSavesNothing)
