@@ -167,6 +167,14 @@ TEST_F(FragmentationPageTest, RanksSettingsAndCopiesOne)
     EXPECT_TRUE(m_page.sentenceText().contains(QString::fromStdString((*tried)[0].settings)));
 }
 
+TEST_F(FragmentationPageTest, AdvisesNoSettingThatSavesNothing)
+{
+    open(kPlain);
+    ASSERT_LE(m_document.device()->replay->settings->front().savedBytes, 0);
+    EXPECT_FALSE(m_page.sentenceText().contains(QStringLiteral("PyTorch would reserve")))
+        << qPrintable(m_page.sentenceText());
+}
+
 TEST_F(FragmentationPageTest, ShowsWhatReservedMemoryIsMadeOfOverTime)
 {
     open(kOom);

@@ -41,12 +41,15 @@ public:
         m_work.lanes.push_back({ .device = 0, .stream = 7 });
         m_work.lanes.push_back({ .device = 0, .stream = 20 });
     }
-    /// Computes for so long, then is in a collective up to `end`; times from `begin` on.
-    void step(std::int64_t begin, std::int64_t computes, std::int64_t end)
+    /// Computes for so long, then copies, then is in a collective up to `end`; times from `begin` on.
+    void step(std::int64_t begin, std::int64_t computes, std::int64_t end, std::int64_t copies = 0)
     {
         add(WorkKind::Annotation, "ProfilerStep#" + std::to_string(m_steps++), 0, begin, end);
         add(WorkKind::Kernel, "gemm", 1, begin, begin + computes);
-        add(WorkKind::Kernel, "ncclKernel_AllReduce", 2, begin + computes, end);
+        if (copies > 0)
+            add(WorkKind::Copy, "Memcpy HtoD (Pinned -> Device)", 1, begin + computes,
+                begin + computes + copies);
+        add(WorkKind::Kernel, "ncclKernel_AllReduce", 2, begin + computes + copies, end);
     }
     [[nodiscard]] RankTrace told() const { return { &m_work, &m_strings }; }
     [[nodiscard]] const Work& work() const { return m_work; }
@@ -60,6 +63,10 @@ public:
         span.name = m_strings.intern(name);
         span.lane = lane;
         span.kind = kind;
+        if (kind == WorkKind::Copy) {
+            span.detail = static_cast<std::uint32_t>(m_work.copies.size());
+            m_work.copies.emplace_back();
+        }
         m_work.spans.push_back(span);
     }
 
@@ -263,22 +270,23 @@ TEST(RankWork, ComparesWhatIsThere)
 
 namespace {
 
-/// Five steps after the one that warms up, of 1000 ns; each rank computes as long as it is told.
-std::vector<std::unique_ptr<RankSteps>> ranksThatCompute(const std::vector<std::int64_t>& ns)
+/// Five steps after the one that warms up, of 1000 ns; each rank computes as long as it is told. The last one
+/// copies, too.
+std::vector<std::unique_ptr<RankSteps>> ranksThatCompute(const std::vector<std::int64_t>& ns, std::int64_t copies)
 {
     std::vector<std::unique_ptr<RankSteps>> ranks;
     for (std::size_t rank = 0; rank < ns.size(); ++rank) {
         ranks.push_back(std::make_unique<RankSteps>(
             static_cast<std::int64_t>(rank), static_cast<std::int64_t>(ns.size())));
         for (std::int64_t begin = 0; begin < 6000; begin += 1000)
-            ranks.back()->step(begin, ns[rank], begin + 1000);
+            ranks.back()->step(begin, ns[rank], begin + 1000, rank + 1 == ns.size() ? copies : 0);
     }
     return ranks;
 }
 
-std::string saidOfRanks(const std::vector<std::int64_t>& ns, RankVerdict& verdict)
+std::string saidOfRanks(const std::vector<std::int64_t>& ns, RankVerdict& verdict, std::int64_t copies = 0)
 {
-    const auto ranks = ranksThatCompute(ns);
+    const auto ranks = ranksThatCompute(ns, copies);
     std::vector<RankTrace> traces;
     for (const auto& rank : ranks)
         traces.push_back(rank->told());
@@ -322,6 +330,21 @@ TEST(RankWork, OneSlowRankAmongEqualsSavesItsLead)
     (void)saidOfRanks({ 300, 500, 300, 900 }, verdict);
     EXPECT_TRUE(verdict.late.empty());
     EXPECT_EQ(verdict.gainNs, 400);
+}
+
+TEST(RankWork, WhatToLookAtIsWhatTakesLonger)
+{
+    const std::string computation = "look at what it is given", copies = "look at what it moves";
+    const auto has = [](const std::string& said, const std::string& advice) {
+        return said.find(advice) != std::string::npos;
+    };
+    RankVerdict verdict;
+    const std::string computes = saidOfRanks({ 300, 300, 900 }, verdict);
+    EXPECT_TRUE(has(computes, computation) && !has(computes, copies)) << computes;
+    const std::string moves = saidOfRanks({ 300, 300, 300 }, verdict, 600);
+    EXPECT_TRUE(has(moves, copies) && !has(moves, computation)) << moves;
+    const std::string even = saidOfRanks({ 300, 300, 300 }, verdict);
+    EXPECT_TRUE(!has(even, copies) && !has(even, computation)) << even;
 }
 
 } // namespace strata::model
