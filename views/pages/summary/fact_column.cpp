@@ -52,17 +52,17 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
         grid->setRowMinimumHeight(line, qRound(kFactHeight * scale));
         QLabel* label = textLabel(fact.label, true);
         label->setToolTip(aboutWord(fact.label));
-        grid->addWidget(label, line, 0, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
+        // A name has no place where a line can end: a long one has a line of its own.
+        const bool isAlone = fact.words && !fact.label.contains(QLatin1Char(' '))
+            && QFontMetrics(font).horizontalAdvance(fact.label) > grid->columnMinimumWidth(0);
+        grid->addWidget(label, line, 0, 1, isAlone ? 3 : 1, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
         label->setWordWrap(fact.words);
         if (fact.words) {
-            const bool isName = !fact.label.contains(QLatin1Char(' ')); // has no place where a line can end
-            if (const int width = label->fontMetrics().horizontalAdvance(fact.label) + 1;
-                isName && width > grid->columnMinimumWidth(0))
-                grid->setColumnMinimumWidth(0, width);
             QLabel* words = textLabel(fact.value);
             for (QLabel* part : { label, words }) // in line with the rows of one line
                 part->setContentsMargins(
                     0, (qRound(kFactHeight * scale) - part->fontMetrics().height()) / 2, 0, 0);
+            line += isAlone ? 1 : 0;
             grid->addWidget(words, line++, 1, 1, 2, Qt::AlignTop);
             continue;
         }

@@ -131,7 +131,9 @@ void PeakParts::fillPeak(QVBoxLayout& part, const SummaryData& device, const Pal
     const bool events = device.summary->totals.events > 0;
     part.addWidget(headingLabel(events ? tr("What fills the peak") : tr("What fills the device")));
     const QString amount
-        = tr("%1 requested in %2 blocks").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks));
+        = tr("%1 requested in %2")
+              .arg(text::bytes(peak.requestedBytes),
+                  text::counted(peak.blocks, tr("1 block"), tr("%1 blocks")));
     if (events)
         addAmount(
             part, amount + QLatin1Char(','), text::instant(peak.event, device.timeOfPeakNs()), peak.event);
