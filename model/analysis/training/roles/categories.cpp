@@ -274,7 +274,7 @@ private:
         }
         const auto end = static_cast<std::size_t>(birth.end);
         if (m_trace.events().stack[end].valid())
-            return m_actors.of(birth.end) == Actor::Engine;
+            return m_actors.of(birth.end) == Actor::Engine || !m_actors.tellsFrees();
         const EventPhase bits = m_trace.events().phaseOf(end);
         return bits == EventPhase::Backward || bits == EventPhase::BackwardGrad
             || bits == EventPhase::BackwardGradKeep;
@@ -310,9 +310,9 @@ private:
             || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles);
     }
 
-    /// Beside the output that the same call allocated just before, and freed as the next event or never. A
-    /// size that is no power of two is rare for tensors, and no block of it may be used in another way. A
-    /// power of two needs a call that multiplies matrices; on threads of the engine one elsewhere.
+    /// Beside the output that the same call allocated just before, and freed as the next event or never. Few
+    /// tensors have a size that is no power of two, and here no block of it is used in another way. A power
+    /// of two needs a call that multiplies matrices; on threads of the engine one elsewhere.
     [[nodiscard]] bool isOfProduct(const BlockBirth& birth) const
     {
         const WorkspaceUses& uses = m_workspaceUses.at(birth.bytes);
@@ -541,7 +541,7 @@ private:
         const auto next = std::ranges::upper_bound(refused, birth.event);
         const bool isOver = m_actors.isFollowed(birth.event)
             && (next == refused.end() || m_actors.isFollowed(birth.event, *next));
-        if (!isLeft(birth) || !isOver)
+        if (!isLeft(birth) || !isOver || !m_actors.tellsFrees())
             m_left.isKnown = false;
         ++m_left.sizes[birth.bytes];
         if (birth.end == kNever)
@@ -609,7 +609,9 @@ private:
     [[nodiscard]] BlockCategory ofOptimizer(const BlockBirth& birth) const
     {
         const PhaseMap::Span& span = *birth.span;
-        if (birth.end != kNever && m_actors.isOneRun(Actor::Optimizer, birth.event, birth.end))
+        // An optimizer of the program's own may drop in a step what it kept from the one just before.
+        if (birth.end != kNever && birth.origin->has(StackOrigin::TorchOptimizer)
+            && m_actors.isOneRun(Actor::Optimizer, birth.event, birth.end))
             return { Category::Temporary, CategoryRule::FreedByOptimizer, false };
         if (birth.end != kNever && (birth.end <= span.freesUntil || birth.end <= span.stepLast))
             return temporary();

@@ -49,7 +49,8 @@ constexpr std::array kRuleInfos{
     RuleInfo{ CategoryRule::WorkspaceCode, "workspace_code", Certainty::ShownByStack,
         English("a CUDA library allocated it for its own use") },
     RuleInfo{ CategoryRule::WorkspaceOfProduct, "workspace_of_product", Certainty::ShownByStack,
-        English("a matrix product allocated it beside its output, and CUDA libraries alone use its size here") },
+        English(
+            "a matrix product allocated it beside its output, and CUDA libraries alone use its size here") },
     RuleInfo{ CategoryRule::WorkspaceSize, "workspace_size", Certainty::Likely,
         English("CUDA libraries allocate this size, and it was freed at once or never") },
     RuleInfo{ CategoryRule::ConvolutionScratch, "convolution_scratch", Certainty::Likely,

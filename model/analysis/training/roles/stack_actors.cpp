@@ -12,13 +12,21 @@ bool isFree(Action action)
     return action == Action::FreeRequested || action == Action::FreeCompleted;
 }
 
-/// Whether frees have stacks, so that one without a stack means something.
+/// Whether frees have stacks of their own: with context="alloc" PyTorch gives them that of the allocation.
 bool tellsFrees(const DeviceTrace& trace)
 {
-    const EventColumns& events = trace.events();
-    for (std::size_t row = 0; row < static_cast<std::size_t>(trace.eventCount()); ++row)
-        if (isFree(events.action[row]) && events.stack[row].valid())
+    const BlockColumns& blocks = trace.blocks();
+    const auto& stacks = trace.events().stack;
+    for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+        const BlockId block = BlockId::born(row);
+        const EventIndex end = std::min(blocks.pendingSince(block), blocks.death(block));
+        if (end >= trace.eventCount())
+            continue;
+        const StackId birth = stacks[static_cast<std::size_t>(blocks.birth(block))];
+        const StackId freed = stacks[static_cast<std::size_t>(end)];
+        if (birth.valid() && freed.valid() && birth != freed)
             return true;
+    }
     return false;
 }
 
@@ -27,12 +35,13 @@ bool tellsFrees(const DeviceTrace& trace)
 StackActors::StackActors(const DeviceTrace& trace, const StackOrigins& origins, const PhaseMap& phases)
     : m_trace(trace)
     , m_origins(origins)
+    , m_tellsFrees(strata::model::tellsFrees(trace))
 {
     const EventColumns& events = trace.events();
     bool engineShows = false;
     for (std::size_t i = 0; i < trace.recording().stacks.stackCount() && !engineShows; ++i)
         engineShows = origins.of(StackId{ static_cast<std::uint32_t>(i) }).isEngine();
-    m_bareIsEngine = !engineShows && origins.any(StackOrigin::Python) && tellsFrees(trace);
+    m_bareIsEngine = !engineShows && origins.any(StackOrigin::Python) && m_tellsFrees;
     std::size_t span = 0;
     for (std::size_t row = 0; row < static_cast<std::size_t>(trace.eventCount()); ++row) {
         if (events.action[row] != Action::Alloc)
@@ -58,7 +67,9 @@ StackActors::StackActors(const DeviceTrace& trace, const StackOrigins& origins, 
 StackActors::Actor StackActors::shownBy(StackId stack) const
 {
     const StackOrigin& origin = m_origins.of(stack);
-    return origin.isEngine() ? Actor::Engine : origin.has(StackOrigin::Optimizer) ? Actor::Optimizer : Actor::Program;
+    return origin.isEngine()                 ? Actor::Engine
+        : origin.has(StackOrigin::Optimizer) ? Actor::Optimizer
+                                             : Actor::Program;
 }
 
 const StackActors::Run* StackActors::runAt(EventIndex event) const
@@ -71,7 +82,10 @@ StackActors::Actor StackActors::of(EventIndex event) const
 {
     if (event < 0 || event >= m_trace.eventCount())
         return Actor::Program;
-    const StackId stack = m_trace.events().stack[static_cast<std::size_t>(event)];
+    const auto row = static_cast<std::size_t>(event);
+    if (!m_tellsFrees && m_trace.events().action[row] != Action::Alloc)
+        return Actor::Program;
+    const StackId stack = m_trace.events().stack[row];
     if (stack.valid() || !m_bareIsEngine)
         return shownBy(stack);
     const Run* const run = runAt(event);

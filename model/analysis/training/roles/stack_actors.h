@@ -17,13 +17,16 @@ namespace strata::model {
 ///     allocations   program program | engine engine engine | optimizer | program ...
 ///     frees                      engine: a graph held it   | program: a variable did
 ///
-/// Nothing is known of frees where a recording has stacks of allocations alone. O(events); one entry a run.
+/// Nothing is known of frees where a recording has stacks of allocations alone: all are Program's. O(events);
+/// one entry a run.
 class StackActors {
 public:
     enum class Actor : std::uint8_t { Program, Engine, Optimizer };
 
     StackActors(const DeviceTrace& trace, const StackOrigins& origins, const PhaseMap& phases);
 
+    /// Whether frees have stacks of their own.
+    [[nodiscard]] bool tellsFrees() const { return m_tellsFrees; }
     /// Of an allocation or free; Program where nothing shows. O(log runs).
     [[nodiscard]] Actor of(EventIndex event) const;
     /// Nobody else allocated between two events of `actor`: they belong to one call. O(log runs).
@@ -42,7 +45,7 @@ private:
 
     const DeviceTrace& m_trace;
     const StackOrigins& m_origins;
-    bool m_bareIsEngine = false;
+    bool m_tellsFrees, m_bareIsEngine = false;
     EventIndex m_lastProgram = -1; // the last alloc or free of another actor than the engine
     std::vector<Run> m_runs; // of allocations
 };

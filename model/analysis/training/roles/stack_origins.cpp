@@ -312,6 +312,8 @@ StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) cons
                 origin.bits |= StackOrigin::Communication;
             if ((bits & Convolves) != 0)
                 origin.bits |= StackOrigin::Convolution;
+            if ((bits & Optimizes) != 0)
+                origin.bits |= StackOrigin::TorchOptimizer;
             if ((bits & InLayer) != 0)
                 origin.bits |= StackOrigin::Layer;
             if ((bits & Multiplies) != 0)

@@ -35,10 +35,11 @@ struct StackOrigin {
         MakesBuffer = 8192, ///< ... that moves buffers alone
         Cast = 16384, ///< autocast fills its cache of cast weights
         Python = 1 << 17, ///< the stack has frames of Python
-        Layer = 1 << 18, ///< Python's innermost frame is the forward of a module of torch, or a function of torch.nn
+        Layer = 1 << 18, ///< Python's innermost frame is a forward of torch.nn, or a function of it
         Product = 1 << 19, ///< ... one that multiplies matrices
         Loss = 1 << 20, ///< ... one that compares outputs with targets
-        ZeroGrad = 1 << 21, ///< within zero_grad() of an optimizer or a module
+        TorchOptimizer = 1 << 21, ///< ... of an optimizer of torch.optim
+        ZeroGrad = 1 << 22, ///< within zero_grad() of an optimizer or a module
     };
     std::uint32_t bits = 0;
     FrameId moves; ///< the frame that moves a tensor for Module._apply, or shards it; none: there is none
