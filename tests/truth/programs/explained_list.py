@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs whose explanations are known: families of ledgers, out-of-memories and loops, and which of them nobody tunes against.
 
-Nothing here needs torch. explained_ledgers.py, explained_ooms.py and explained_loops.py have a function for each family.
+Nothing here needs torch. explained_ledgers.py, explained_ooms.py, explained_loops.py and explained_doubts.py have a function for each family.
 """
 import collections
 
-KINDS = ("ledgers", "ooms", "loops")
+KINDS = ("ledgers", "ooms", "loops", "doubts")
 
 LEDGERS = ("perceptron", "convolutions", "transformer_autocast", "accumulation", "updates_by_hand", "weights_in_init", "weights_without_grad",
            "data_assigned", "loaded_weights", "keys_and_values", "embeddings", "averages", "frozen_parts", "evaluation_only", "preloaded_inputs",
@@ -52,13 +52,20 @@ LOOPS = {
     "training": False, "evaluation": False, "serving": False, "cache_that_fills": False, "retries": False, "cycles_collected": False,
     "alternating_sizes": False, "warm_up_only": False, "window_of_outputs": False, "generation": False, "epochs_with_evaluation": False}
 
+#: Trainings in which memory of one category looks like that of another: see explained_doubts.py.
+DOUBTS = ("locals_kept", "dropped_by_hooks", "batches_dropped", "teacher_dropped", "gradients_of_inputs", "captured_by_hooks", "penalty",
+          "backward_of_backward", "graphs_of_gradients", "graph_twice", "large_as_workspaces", "noise_as_workspaces", "stepped_by_hooks",
+          "states_made_anew", "carried", "functions_of_python", "weights_normed", "learned_twice", "closures", "sparse_gradients",
+          "gradients_moved")
+
 #: Out-of-memories whose cause a snapshot does not hold: "unknown" is right there.
 NOT_IN_SNAPSHOTS = ("second_process", "library_memory")
 
-FAMILIES = {"ledgers": tuple(LEDGERS), "ooms": tuple(OOMS), "loops": tuple(LOOPS)}
+FAMILIES = {"ledgers": tuple(LEDGERS), "ooms": tuple(OOMS), "loops": tuple(LOOPS), "doubts": DOUBTS}
 
 #: Never tuned against, nor looked at while a rule is made. Drawn before the first run: random.Random("held back KIND").sample(FAMILIES, 7).
 HELD_BACK = {
+    "doubts": (),
     "ledgers": ("adapters", "data_assigned", "functional_call", "loaded_weights", "master_weights", "preloaded_inputs", "teacher_student"),
     "ooms": ("copies_of_model", "evaluation_with_grad", "losses_kept", "model_too_large", "one_huge", "scores_of_attention", "stream_cache"),
     "loops": ("alternating_sizes", "cycles_collected", "evaluation", "hidden_not_detached", "optimizers_made_anew", "training", "warm_up_only")}
@@ -70,6 +77,7 @@ Program = collections.namedtuple("Program", "kind family seed name")
 def programs(kind, held_back=False, seeds=None):
     """Of a kind: 30 that rules may be tuned against or 10 that are held back; with `seeds` so many of each family."""
     families = [name for name in FAMILIES[kind] if (name in HELD_BACK[kind]) == held_back]
+    seeds = seeds or (kind == "doubts")
     count = seeds * len(families) if seeds else HELD if held_back else TUNED
     found = [(families[index % len(families)], index // len(families)) for index in range(count)]
     return [Program(kind, family, seed, f"{kind}-{family}-{seed}") for family, seed in found]

@@ -30,7 +30,7 @@ HOW = (*TRAINING, "--import", "roles_watch", "--import", "torch.profiler")
 SESSION, SNAPSHOT = "session", "snapshot"
 OTHERS = {"second_process": 1200 << 20}
 CAPACITY = 2 << 30
-SAMPLE = {"ledgers": 5, "ooms": 5, "loops": 5}  # families of the short form
+SAMPLE = {"ledgers": 5, "ooms": 5, "loops": 5, "doubts": 4}  # families of the short form
 
 #: Of a program: bytes right of those that have a category, at the peak and at the end, firm or not; no byte is firm and wrong.
 SHARE = {SESSION: 0.90, SNAPSHOT: 0.75}
@@ -260,6 +260,21 @@ def test_ledgers(request, strata, python, tmp_path, failures):
               f"{percent(row['stated_wrong'])}; bars {percent(FIRM_SHARE[name.split()[0]])} and 0 bytes", flush=True)
     judge.close(whole)
     write(request.config, python, "ledgers", figures)
+
+
+def test_doubts(request, strata, python, tmp_path, failures):
+    """Nothing is firm and wrong where memory of one category looks like that of another, whatever the stacks hold."""
+    programs, folder, _ = programs_of(request, "doubts", strata, python, tmp_path, failures)
+    firm = collections.defaultdict(list)
+    for program in programs:
+        begin = os.path.join(folder, program.name)
+        truth = ledger_truth(begin + ".strata")
+        for kind in ("strata", "pickle", "python.pickle"):
+            for instant, ledger in score_ledger(strata, f"{begin}.{kind}", truth).items():
+                failures.expect(program.name, f"{kind}, {instant}: bytes firm and wrong", ledger.sums["firm_wrong"], 0)
+                firm[kind].append(share(ledger, "firm_right"))
+    print(f"  {len(programs)} doubts. All unknown: 0 right, 0 wrong. Firm and right:",
+          ", ".join(f"{kind} {percent(mean(each))}" for kind, each in firm.items()), flush=True)
 
 
 def of_verdicts(verdicts):

@@ -55,7 +55,7 @@ template <> struct Fields<CertaintyBytes> {
                     bytes.of(Certainty::Unknown));
             }),
         field("shown_by_stack_bytes", Unit::Bytes,
-            "of blocks whose own stack trace, or a rule of yours, shows the category",
+            "of blocks whose stack traces, or a rule of yours, show the category",
             bytesOfCertainty(Certainty::ShownByStack)),
         field("likely_bytes", Unit::Bytes, "of blocks whose category only sizes and lifetimes show",
             bytesOfCertainty(Certainty::Likely)),

@@ -4,10 +4,13 @@
 #include "model/analysis/training/roles/batch_finder.h"
 #include "model/analysis/training/roles/block_births.h"
 #include "model/analysis/training/roles/role_guess.h"
+#include "model/analysis/training/roles/stack_actors.h"
 #include "model/trace/program/profiled_categories.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
 #include <map>
 #include <queue>
@@ -18,6 +21,8 @@ namespace strata::model {
 namespace {
 
 using Kind = wire::RoleKind;
+
+using Actor = StackActors::Actor;
 
 constexpr EventIndex kNever = PhaseMap::kNever;
 
@@ -89,6 +94,7 @@ public:
         , m_made(made)
         , m_origins(trace.recording())
         , m_phases(trace, steps)
+        , m_actors(trace, m_origins, m_phases)
         , m_births(trace, m_phases, m_origins, steps.evidence)
         , m_batches(m_births.tellsModules())
     {
@@ -114,6 +120,7 @@ public:
             takeGuesses();
         countParameters();
         countStaying();
+        countWorkspaceSizes();
         constexpr std::size_t kLooks = 1 << 18;
         const BlockColumns& blocks = m_trace.blocks();
         for (std::size_t row = 0; row < blocks.olderCount(); ++row)
@@ -133,6 +140,7 @@ public:
                     && !birth.origin->has(StackOrigin::Forward));
         }
         settleGradients();
+        doubtGradients();
         m_batches.finish();
         for (const BlockId block : m_batches.batches())
             if (!isCopy(block))
@@ -221,8 +229,11 @@ private:
     void countParameters()
     {
         for (const BlockId block : m_trace.blocks().all())
-            if (m_made.of(block).category == Category::Parameter)
+            if (const BlockCategory& known = m_made.of(block); known.category == Category::Parameter) {
                 ++m_parameterSizes[m_trace.blocks().requestedBytes[block]];
+                if (isSure(known.certainty()))
+                    ++m_sureSizes[m_trace.blocks().requestedBytes[block]];
+            }
     }
 
     void decide(const BlockBirth& birth)
@@ -243,11 +254,30 @@ private:
         category = byPhase(birth);
         // Without a backward nothing shows that a graph holds what a forward left.
         const bool byBits = category.rule == CategoryRule::ForwardToBackward
+            || category.rule == CategoryRule::HeldByGraph || category.rule == CategoryRule::FreedByBackward
+            || category.rule == CategoryRule::FreedByOptimizer
             || category.rule == CategoryRule::RecomputedForBackward
             || category.rule == CategoryRule::FreedInItsPhase;
         // What the program makes beside its modules may be a batch, however long it lives.
         const bool maybeInput = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad;
-        category.recorded = byBits && birth.phaseRecorded && (birth.inModule || !maybeInput);
+        category.recorded = byBits && birth.phaseRecorded && (birth.inModule || !maybeInput)
+            && (category.category != Category::Activation || mayGraphHold(birth));
+    }
+
+    /// The backward freed it, or did not come so far. What the program frees may be a copy of its own.
+    [[nodiscard]] bool mayGraphHold(const BlockBirth& birth) const
+    {
+        if (birth.end == kNever) {
+            const auto& refused = m_trace.outOfMemories();
+            return birth.span->nextBackwardEnd >= m_trace.eventCount() - 1
+                || (!refused.empty() && refused.back() >= birth.span->nextBackward);
+        }
+        const auto end = static_cast<std::size_t>(birth.end);
+        if (m_trace.events().stack[end].valid())
+            return m_actors.of(birth.end) == Actor::Engine || !m_actors.tellsFrees();
+        const EventPhase bits = m_trace.events().phaseOf(end);
+        return bits == EventPhase::Backward || bits == EventPhase::BackwardGrad
+            || bits == EventPhase::BackwardGradKeep;
     }
 
     [[nodiscard]] BlockCategory byCode(const BlockBirth& birth) const
@@ -263,16 +293,69 @@ private:
             return { Category::Workspace, CategoryRule::WorkspaceCode, false };
         if (birth.event < 0)
             return {};
-        if (hasWorkspaceSize(birth.block)
-            && ((isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth) || computes(birth)))
-                || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles)))
-            return { Category::Workspace, CategoryRule::WorkspaceSize, false };
+        if (hasWorkspaceSize(birth.block) && isUsedAsWorkspace(birth))
+            return { Category::Workspace,
+                isOfProduct(birth) ? CategoryRule::WorkspaceOfProduct : CategoryRule::WorkspaceSize, false };
         if (origin.has(StackOrigin::Convolution) && isScratch(birth))
             return { Category::Workspace, CategoryRule::ConvolutionScratch, false };
         if (birth.bytes >= kLargeScratch && !hasStack(birth) && computes(birth) && isScratch(birth)
             && !m_parameterSizes.contains(birth.bytes))
             return { Category::Workspace, CategoryRule::LargeScratch, false };
         return {};
+    }
+
+    [[nodiscard]] bool isUsedAsWorkspace(const BlockBirth& birth) const
+    {
+        return (isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth) || computes(birth)))
+            || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles);
+    }
+
+    /// Beside the output that the same call allocated just before, and freed as the next event or never. Few
+    /// tensors have a size that is no power of two, and here no block of it is used in another way. A power
+    /// of two needs a call that multiplies matrices; on threads of the engine one elsewhere.
+    [[nodiscard]] bool isOfProduct(const BlockBirth& birth) const
+    {
+        const WorkspaceUses& uses = m_workspaceUses.at(birth.bytes);
+        if (uses.blocks != uses.workspaces || !isBesideOutput(birth))
+            return false;
+        if (birth.origin->has(StackOrigin::Product) || !std::has_single_bit(asUnsigned(birth.bytes)))
+            return true;
+        return uses.byProduct && m_actors.of(birth.event) == Actor::Engine;
+    }
+    [[nodiscard]] bool isBesideOutput(const BlockBirth& birth) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        const std::size_t row = birth.block.row();
+        if (row == 0 || m_actors.of(birth.event) == Actor::Optimizer)
+            return false;
+        const BlockId output = BlockId::born(row - 1);
+        const auto& stacks = m_trace.events().stack;
+        const bool sameCall = blocks.stack.born[row - 1] == blocks.stack.born[row]
+            && (hasStack(birth) || m_actors.isOneRun(Actor::Engine, blocks.birth(output), birth.event));
+        const bool passes = birth.end == birth.event + 1 && blocks.death(output) > birth.end
+            && stacks[static_cast<std::size_t>(birth.end)] == stacks[static_cast<std::size_t>(birth.event)];
+        return sameCall && blocks.requestedBytes[output] != birth.bytes && (passes || birth.end == kNever);
+    }
+    [[nodiscard]] static std::uint64_t asUnsigned(std::int64_t bytes)
+    {
+        return static_cast<std::uint64_t>(bytes);
+    }
+
+    /// Of all blocks of a size that libraries allocate.
+    void countWorkspaceSizes()
+    {
+        for (const BlockId block : m_trace.blocks().all()) {
+            if (!hasWorkspaceSize(block))
+                continue;
+            const BlockBirth birth = m_births.of(block);
+            WorkspaceUses& uses = m_workspaceUses[birth.bytes];
+            ++uses.blocks;
+            if (birth.event < 0 || !isUsedAsWorkspace(birth))
+                continue;
+            ++uses.workspaces;
+            uses.byProduct
+                = uses.byProduct || (birth.origin->has(StackOrigin::Product) && isBesideOutput(birth));
+        }
     }
 
     /// What a reduction in a backward leaves for the optimizer.
@@ -354,7 +437,8 @@ private:
             return ofForward(birth);
         case Phase::Recompute:
             if (birth.end > birth.span->last)
-                return { Category::Activation, CategoryRule::RecomputedForBackward, false };
+                return { Category::Activation,
+                    isHeldByGraph(birth) ? CategoryRule::HeldByGraph : CategoryRule::RecomputedForBackward };
             return temporary();
         case Phase::Backward:
             return ofBackward(birth);
@@ -392,8 +476,19 @@ private:
                 : BlockCategory{};
         }
         if (birth.end >= span.nextBackward)
-            return { Category::Activation, CategoryRule::ForwardToBackward, false };
+            return { Category::Activation,
+                isHeldByGraph(birth) ? CategoryRule::HeldByGraph : CategoryRule::ForwardToBackward };
         return passing;
+    }
+
+    /// On a thread of autograd's engine only its graph drops what a forward made. A batch is born in no
+    /// function of torch.nn within a module, and in no loss.
+    [[nodiscard]] bool isHeldByGraph(const BlockBirth& birth) const
+    {
+        const StackOrigin& origin = *birth.origin;
+        return birth.end != kNever && m_actors.of(birth.end) == Actor::Engine
+            && ((origin.has(StackOrigin::Module) && origin.has(StackOrigin::Layer))
+                || origin.has(StackOrigin::Loss));
     }
 
     /// Gradients are on wherever nobody turns them off: where modules are told, one ran since the last step.
@@ -409,6 +504,9 @@ private:
         const PhaseMap::Span& span = *birth.span;
         const EventIndex over = span.isBackward() ? span.freesUntil : span.last;
         const auto size = m_parameterSizes.find(birth.bytes);
+        if (birth.end != kNever && m_actors.isOneRun(Actor::Engine, birth.event, birth.end))
+            return { Category::Temporary, CategoryRule::FreedByBackward, false };
+        noteLeft(birth);
         // Where nobody told of gradients and the optimizer asks for nothing, no event lies between the end of
         // a backward and the frees of its gradients.
         if (!isTold(birth) && size != m_parameterSizes.end() && span.isBackward()
@@ -427,6 +525,54 @@ private:
         return { Category::Temporary, CategoryRule::BackwardUnfinished, false };
     }
 
+    /// What the engine allocates and does not free.
+    [[nodiscard]] bool isLeft(const BlockBirth& birth) const
+    {
+        return m_actors.of(birth.event) == Actor::Engine
+            && (birth.end == kNever || m_actors.of(birth.end) != Actor::Engine);
+    }
+    void noteLeft(const BlockBirth& birth)
+    {
+        if (m_left.backward != birth.span->backwardFirst)
+            m_left = { .backward = birth.span->backwardFirst };
+        if (m_actors.of(birth.event) != Actor::Engine)
+            return;
+        const auto& refused = m_trace.outOfMemories();
+        const auto next = std::ranges::upper_bound(refused, birth.event);
+        const bool isOver = m_actors.isFollowed(birth.event)
+            && (next == refused.end() || m_actors.isFollowed(birth.event, *next));
+        if (!isLeft(birth) || !isOver || !m_actors.tellsFrees())
+            m_left.isKnown = false;
+        ++m_left.sizes[birth.bytes];
+        if (birth.end == kNever)
+            return;
+        const StackId drops = m_trace.events().stack[static_cast<std::size_t>(birth.end)];
+        if (m_origins.of(drops).has(StackOrigin::ZeroGrad))
+            m_left.isZeroed = true;
+        else
+            m_left.others.push_back(birth.bytes);
+    }
+    /// A size of which more is left than parameters have, or of which zero_grad() drops some and other code
+    /// the rest, has more than gradients: what hooks keep, say.
+    void doubtGradients()
+    {
+        if (m_doubtful.empty())
+            return;
+        const BlockColumns& blocks = m_trace.blocks();
+        for (std::size_t row = 0; row < blocks.bornCount(); ++row)
+            if (BlockCategory& category = m_made.m_born[row]; category.rule == CategoryRule::LeftByBackward
+                && m_doubtful.contains(blocks.requestedBytes.born[row]))
+                category.rule = CategoryRule::OutlivesBackward;
+    }
+    /// One block for each parameter that has that size, and no other but those.
+    [[nodiscard]] bool leavesGradientsAlone() const
+    {
+        return m_left.isKnown && std::ranges::all_of(m_left.sizes, [&](const auto& left) {
+            const auto size = m_parameterSizes.find(left.first);
+            return size != m_parameterSizes.end() && left.second <= size->second;
+        });
+    }
+
     /// A step of an optimizer that ended after it told of its gradients and states.
     [[nodiscard]] bool isTold(const BlockBirth& birth) const
     {
@@ -438,14 +584,24 @@ private:
     void settleGradients()
     {
         std::ranges::stable_sort(m_gradients, std::greater<>{}, &BlockBirth::end);
+        const bool alone = leavesGradientsAlone();
+        if (m_left.isZeroed)
+            m_doubtful.insert(m_left.others.begin(), m_left.others.end());
         for (const BlockBirth& birth : m_gradients) {
             Ends& ends = m_gradientEnds[birth.bytes];
             while (!ends.empty() && ends.top() <= birth.event)
                 ends.pop();
-            if (std::ssize(ends) >= m_parameterSizes[birth.bytes])
+            if (std::ssize(ends) >= m_parameterSizes[birth.bytes]) {
+                if (isLeft(birth))
+                    m_doubtful.insert(birth.bytes);
                 continue;
+            }
             ends.push(birth.end);
-            at(birth.block) = { Category::Gradient, CategoryRule::OutlivesBackward, false };
+            const auto sure = m_sureSizes.find(birth.bytes);
+            const bool shown = alone && isLeft(birth) && sure != m_sureSizes.end()
+                && std::ssize(ends) <= sure->second && m_left.sizes[birth.bytes] <= sure->second;
+            at(birth.block) = { Category::Gradient,
+                shown ? CategoryRule::LeftByBackward : CategoryRule::OutlivesBackward };
         }
         m_gradients.clear();
     }
@@ -453,6 +609,10 @@ private:
     [[nodiscard]] BlockCategory ofOptimizer(const BlockBirth& birth) const
     {
         const PhaseMap::Span& span = *birth.span;
+        // An optimizer of the program's own may drop in a step what it kept from the one just before.
+        if (birth.end != kNever && birth.origin->has(StackOrigin::TorchOptimizer)
+            && m_actors.isOneRun(Actor::Optimizer, birth.event, birth.end))
+            return { Category::Temporary, CategoryRule::FreedByOptimizer, false };
         if (birth.end != kNever && (birth.end <= span.freesUntil || birth.end <= span.stepLast))
             return temporary();
         if (isTold(birth))
@@ -478,10 +638,25 @@ private:
     Categories& m_made;
     StackOrigins m_origins;
     PhaseMap m_phases;
+    StackActors m_actors;
     BlockBirths m_births;
     BatchFinder m_batches;
     std::optional<RuleMatcher> m_rules;
-    ParameterSizes m_parameterSizes;
+    ParameterSizes m_parameterSizes, m_sureSizes;
+    struct WorkspaceUses {
+        std::int64_t blocks = 0, workspaces = 0;
+        bool byProduct = false;
+    };
+    boost::unordered_flat_map<std::int64_t, WorkspaceUses> m_workspaceUses; // by size
+    struct Left {
+        EventIndex backward = kNever; ///< its first event
+        bool isKnown = true; ///< it ended, and the engine freed none of it later
+        bool isZeroed = false; ///< zero_grad() drops some of it
+        std::vector<std::int64_t> others; ///< sizes of what other code drops
+        boost::unordered_flat_map<std::int64_t, std::int64_t> sizes;
+    };
+    Left m_left; // by the present backward
+    boost::unordered_flat_set<std::int64_t> m_doubtful; // sizes of gradients that something else has, too
     std::map<Place, std::int64_t> m_staying; // blocks of the sizes of workspaces
     boost::unordered_flat_map<std::int64_t, std::int64_t> m_unfinished; // gradients of a backward, by size
     std::vector<BlockBirth> m_gradients; // what may be one, of the present backward

@@ -37,6 +37,7 @@ enum class CategoryRule : std::uint8_t {
     CommunicationCode,
     CommunicationBuckets,
     WorkspaceCode,
+    WorkspaceOfProduct,
     WorkspaceSize,
     ConvolutionScratch,
     LargeScratch,
@@ -53,8 +54,12 @@ enum class CategoryRule : std::uint8_t {
     AutocastSizes,
     OptimizerCode,
     OutlivesOptimizer,
+    LeftByBackward,
     OutlivesBackward,
     SizeOfParameter,
+    FreedByBackward,
+    FreedByOptimizer,
+    HeldByGraph,
     Batch,
     ForwardToBackward,
     RecomputedForBackward,
@@ -65,7 +70,7 @@ enum class CategoryRule : std::uint8_t {
     OptimizerUnfinished,
     Nothing,
 };
-inline constexpr std::size_t kCategoryRules = 33;
+inline constexpr std::size_t kCategoryRules = 38;
 
 /// Two bytes a block.
 struct BlockCategory {

@@ -37,6 +37,11 @@ enum FrameBit : std::uint32_t {
     Casts = 1 << 18,
     IsForward = 1 << 19, // by its name
     Reduces = 1 << 20,
+    // if no other Python is inside of it:
+    InLayer = 1 << 21,
+    Multiplies = 1 << 22,
+    ComparesOutputs = 1 << 23,
+    ZeroesGradients = 1 << 24,
 };
 constexpr std::uint32_t kWorks = CallsModule | RunsBackward | Optimizes;
 
@@ -122,6 +127,8 @@ enum OriginPlace : std::uint16_t {
     InOtherModules = 2048, // whose __init__ makes buffers, too, or nothing
     InSerialization = 4096,
     InDdp = 8192,
+    InFunctional = 16384,
+    InLinear = 32768,
 };
 
 /// `file` has slashes of one kind.
@@ -136,6 +143,8 @@ std::uint16_t originPlaceOf(std::string_view file)
     look("/nn/init.py", InInit);
     look("/nn/modules/", InModules);
     look("/nn/modules/conv.py", InConv);
+    look("/nn/modules/linear.py", InLinear);
+    look("/nn/functional.py", InFunctional);
     look("/utils/checkpoint.py", InCheckpoint);
     look("/autograd/graph.py", InGraph);
     look("/distributed/", InDistributed);
@@ -161,10 +170,15 @@ std::uint32_t bitsOfTorch(std::uint16_t place, std::string_view function)
     static constexpr std::array<std::string_view, 2> kCalls{ "_call_impl", "_wrapped_call_impl" };
     static constexpr std::array<std::string_view, 4> kCheckpoints{ "unpack_hook", "recompute_fn", "backward",
         "_recomputation_hook" };
+    static constexpr std::array<std::string_view, 4> kMultiplies{ "linear", "multi_head_attention_forward",
+        "bilinear", "_in_projection_packed" };
+    static constexpr std::array<std::string_view, 3> kCompares{ "_loss", "cross_entropy", "kl_div" };
     std::uint32_t bits = 0;
     const auto within = [&](OriginPlace bit) { return (place & bit) != 0; };
     if (within(InOptim) && function != "zero_grad")
         bits |= Optimizes;
+    if ((within(InOptim) || within(InModule)) && function == "zero_grad")
+        bits |= ZeroesGradients;
     if (within(InOptim) && isAny(function, kState))
         bits |= MakesState;
     bits |= bitsOfLoading(function);
@@ -184,6 +198,14 @@ std::uint32_t bitsOfTorch(std::uint16_t place, std::string_view function)
         bits |= Loads;
     if (within(InConv) && function == "_conv_forward")
         bits |= Convolves;
+    const bool runsLayer = within(InModules) && (function == "forward" || function == "_conv_forward");
+    if (runsLayer || within(InFunctional))
+        bits |= InLayer;
+    if ((runsLayer && (within(InLinear) || within(InConv)))
+        || (within(InFunctional) && isAny(function, kMultiplies)))
+        bits |= Multiplies;
+    if (within(InFunctional) && hasAny(function, kCompares))
+        bits |= ComparesOutputs;
     if (within(InCheckpoint) && isAny(function, kCheckpoints))
         bits |= Checkpoints;
     if (within(InGraph) && function == "_engine_run_backward")
@@ -290,6 +312,14 @@ StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) cons
                 origin.bits |= StackOrigin::Communication;
             if ((bits & Convolves) != 0)
                 origin.bits |= StackOrigin::Convolution;
+            if ((bits & Optimizes) != 0)
+                origin.bits |= StackOrigin::TorchOptimizer;
+            if ((bits & InLayer) != 0)
+                origin.bits |= StackOrigin::Layer;
+            if ((bits & Multiplies) != 0)
+                origin.bits |= StackOrigin::Product;
+            if ((bits & ComparesOutputs) != 0)
+                origin.bits |= StackOrigin::Loss;
         }
         if ((bits & Applies) != 0) {
             const std::int64_t line = m_recording.stacks.frame(frame).line;
@@ -328,11 +358,13 @@ StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) cons
     };
     if (!innermostFirst.empty())
         origin.bits |= StackOrigin::Known;
+    tells(Python, StackOrigin::Python);
     tells(Communicates, StackOrigin::Communication);
     tells(CallsModule, StackOrigin::Module);
     tells(SetsUp, StackOrigin::Setup);
     tells(RunsBackward, StackOrigin::Backward);
     tells(Casts, StackOrigin::Cast);
+    tells(ZeroesGradients, StackOrigin::ZeroGrad);
     tells(IsForward, StackOrigin::Forward);
     tells(Reduces, StackOrigin::Reducer);
     if ((all & Checkpoints) != 0 && (all & CallsModule) != 0)
@@ -387,6 +419,15 @@ FrameId StackOrigins::decidingFrame(StackId stack, CategoryRule rule) const
             return Reduces;
         case CategoryRule::WorkspaceCode:
             return AsksForWorkspace | IsLibraryCall;
+        case CategoryRule::WorkspaceOfProduct:
+            return Multiplies;
+        case CategoryRule::HeldByGraph:
+            return InLayer;
+        case CategoryRule::LeftByBackward:
+        case CategoryRule::FreedByBackward:
+            return RunsBackward;
+        case CategoryRule::FreedByOptimizer:
+            return Optimizes;
         case CategoryRule::ConvolutionScratch:
             return Convolves;
         case CategoryRule::SetupCode:

@@ -34,11 +34,19 @@ struct StackOrigin {
         MakesParameter = 4096, ///< the line of torch's code that makes or moves parameters alone
         MakesBuffer = 8192, ///< ... that moves buffers alone
         Cast = 16384, ///< autocast fills its cache of cast weights
+        Python = 1 << 17, ///< the stack has frames of Python
+        Layer = 1 << 18, ///< Python's innermost frame is a forward of torch.nn, or a function of it
+        Product = 1 << 19, ///< ... one that multiplies matrices
+        Loss = 1 << 20, ///< ... one that compares outputs with targets
+        TorchOptimizer = 1 << 21, ///< ... of an optimizer of torch.optim
+        ZeroGrad = 1 << 22, ///< within zero_grad() of an optimizer or a module
     };
     std::uint32_t bits = 0;
     FrameId moves; ///< the frame that moves a tensor for Module._apply, or shards it; none: there is none
 
     [[nodiscard]] bool has(Bit bit) const { return (bits & bit) != 0; }
+    /// A thread of autograd's engine, in which no Python runs.
+    [[nodiscard]] bool isEngine() const { return has(Backward) && !has(Python); }
 };
 
 class FrameBits; // what each frame says by itself

@@ -375,6 +375,121 @@ TEST(Categories, OfCopiesOfWeightsAreAutocastsCache)
         copies(castWeights("at::autocast::cached_cast@??:0|", false)), "2000 temporary shown_by_stack\n");
 }
 
+namespace {
+
+const std::string kMain = "main@train.py:9";
+const std::string kLinear = "stack=forward@" + kTorch + "nn/modules/linear.py:130|" + kModule
+    + "forward@net.py:9|" + kModule + kMain;
+const std::string kWeights = "stack=__init__@" + kTorch + "nn/modules/linear.py:109|" + kMain;
+const std::string kGrads = "stack=_make_grads@" + kTorch + "autograd/__init__.py:233|" + kMain;
+const std::string kMine = "stack=" + kMain;
+const std::string kZero = "stack=zero_grad@" + kTorch + "optim/optimizer.py:9|" + kMain;
+const std::string kStep = "stack=step@" + kTorch + "optim/sgd.py:9|" + kMain;
+const std::string kEngine = "stack=torch::autograd::generated::MmBackward0::apply@??:0|"
+                            "torch::autograd::Engine::evaluate_function@??:0";
+
+/// A free by the code of a stack; without one by a thread that runs no Python.
+std::string freedBy(const std::string& stack, int place, std::int64_t bytes)
+{
+    const std::string what = fmt::format(" {} {} {}\n", 0x10000 * place, bytes, stack);
+    return "free_requested" + what + "free_completed" + what;
+}
+
+/// A step of a training whose stacks have no C++ frames, or those of `engine`: a weight of 400 bytes, a
+/// batch, an activation, the loss's gradient, scratch, a gradient; `freer` drops the activation, `dropper`
+/// the gradient. `kept` is left by the backward, too.
+std::string shownStep(
+    const std::string& engine, const std::string& freer, const std::string& dropper, std::int64_t kept = 0)
+{
+    return alloc(1, 400, kWeights) + alloc(2, 64, kMine) + alloc(3, 100, kLinear) // S FF
+        + alloc(4, 4, kGrads) + alloc(5, 90, engine) + alloc(6, 400, engine) // BBB
+        + (kept > 0 ? alloc(9, kept, engine) : std::string()) // B
+        + freedBy(engine, 5, 90) + freedBy(freer, 3, 100) + freedBy(kMine, 4, 4) // BBBBBB
+        + alloc(7, 80, kStep) + freedBy(kStep, 7, 80) + freedBy(dropper, 6, 400) // OOO OO
+        + alloc(8, 64, kMine);
+}
+std::string shown(const std::string& text, bool kept = false)
+{
+    Trained t(text, kept ? "S FF BBBB BBBBBB OOO OO | F" : "S FF BBB BBBBBB OOO OO | F", false);
+    return sure(t);
+}
+
+} // namespace
+
+TEST(Categories, AreShownByWhoFrees)
+{
+    for (const std::string& engine : { std::string(), kEngine })
+        EXPECT_EQ(shown(shownStep(engine, engine, kZero)),
+            "parameter/shown_by_stack input/likely activation/shown_by_stack temporary/likely "
+            "temporary/shown_by_stack gradient/shown_by_stack temporary/shown_by_stack unknown/unknown");
+}
+
+TEST(Categories, AreNotShownByFreesWithTheStackOfTheAllocation)
+{
+    // As PyTorch records with context="alloc".
+    for (const std::string& engine : { std::string(), kEngine }) {
+        const std::string text = alloc(1, 400, kWeights) + alloc(2, 64, kMine) + alloc(3, 100, kLinear)
+            + alloc(4, 4, kGrads) + alloc(5, 90, engine) + alloc(6, 400, engine) + freedBy(engine, 5, 90)
+            + freedBy(kLinear, 3, 100) + freedBy(engine, 6, 400) + alloc(8, 64, kMine);
+        Trained t(text, "S FF BBB BBBB OO | F", false);
+        EXPECT_EQ(sure(t),
+            "parameter/shown_by_stack input/likely activation/likely unknown/unknown temporary/likely "
+            "gradient/likely unknown/unknown");
+    }
+}
+
+TEST(Categories, OfWhatAVariableHeldAreLikely)
+{
+    EXPECT_NE(shown(shownStep(kEngine, kMine, kZero)).find(" activation/likely "), std::string::npos);
+}
+
+TEST(Categories, OfGradientsAreLikelyWhereABackwardLeavesMore)
+{
+    // Something of another size; another block of the size of the parameter, which a hook keeps.
+    EXPECT_NE(
+        shown(shownStep(kEngine, kEngine, kZero, 77), true).find(" gradient/likely "), std::string::npos);
+    EXPECT_EQ(shown(shownStep(kEngine, kEngine, kZero, 400), true).find(" gradient/shown_by_stack"),
+        std::string::npos);
+}
+
+TEST(Categories, OfABatchThatAGraphAloneHeldAreNotShown)
+{
+    // A function of torch.nn made it outside of modules.
+    const std::string resize = "stack=interpolate@" + kTorch + "nn/functional.py:30|" + kMain;
+    Trained t(alloc(1, 64, resize) + alloc(2, 100, kLinear) + alloc(3, 4, kGrads) + alloc(4, 9, kEngine)
+            + freedBy(kEngine, 1, 64) + freedBy(kEngine, 2, 100) + alloc(5, 9, kMine),
+        "FF BB BBBB | F", false);
+    EXPECT_EQ(sure(t).substr(0, sure(t).find(" unknown")), "activation/likely activation/shown_by_stack");
+}
+
+TEST(Categories, OfScratchBesideAProductAreWorkspacesWhereAllOfTheSizeAre)
+{
+    const auto scratch = [](std::int64_t bytes, const std::string& stack, const std::string& more = {}) {
+        Trained t(alloc(1, 100, stack) + alloc(2, bytes, stack) + freedBy(stack, 2, bytes)
+                + alloc(3, 4, kMine) + freed(1, 100) + more,
+            std::string("FFFF F FF") + (more.empty() ? "" : "F"), false);
+        return sure(t).substr(
+            sure(t).find(' ') + 1, sure(t).find(' ', sure(t).find(' ') + 1) - sure(t).find(' ') - 1);
+    };
+    EXPECT_EQ(scratch(1 << 20, kLinear), "workspace/shown_by_stack");
+    EXPECT_EQ(scratch(1 << 20, kMine), "workspace/likely") << "many tensors have this size";
+    EXPECT_EQ(scratch(8519680, kMine), "workspace/shown_by_stack");
+    EXPECT_EQ(scratch(8519680, kLinear, alloc(4, 8519680, kMine)), "workspace/likely")
+        << "tensors have it here";
+}
+
+TEST(Categories, OfWhatTheProgramFreedAreNotRecordedAsActivations)
+{
+    const auto activation = [](const std::string& freer) {
+        Trained t(alloc(1, 64, kMine) + alloc(2, 100, kLinear) + alloc(3, 4, kGrads) + alloc(4, 9, kEngine)
+                + freedBy(freer, 2, 100) + alloc(5, 9, kMine),
+            "F F BB BB | F");
+        return std::string(certaintyWord(t.categories().of(BlockId::born(1)).certainty()));
+    };
+    EXPECT_EQ(activation(kEngine), "recorded");
+    EXPECT_EQ(activation(kMine), "likely") << "a copy of its own, say";
+}
+
 TEST(CategoryRules, ComeAfterWhatWasToldAndBeforeWhatIsInferred)
 {
     Trained t(step(), kLetters);
