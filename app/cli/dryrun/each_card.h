@@ -10,7 +10,7 @@
 
 namespace strata::cli {
 
-/// How many runs fit into memory at once, one or two, where one takes at most so much of the host's.
+/// How many runs, one or two, fit into host memory at once, where one takes at most `hostBytes`.
 [[nodiscard]] std::size_t runsAtOnce(std::int64_t availableBytes, std::int64_t hostBytes);
 
 /// Runs the command once more for each compute capability of the catalogue but that of `run`, on the largest

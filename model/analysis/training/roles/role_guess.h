@@ -42,7 +42,7 @@ private:
     void lookAt(const BlockBirth& birth);
     void countGradient(const BlockBirth& birth);
     [[nodiscard]] bool optimizerAllocatesAfter(const PhaseMap::Span& backward); ///< in its step
-    /// It is small, and no backward allocated its size: gradients that stay may be older than the trace.
+    /// It is small, and no backward allocated its size: gradients that stay may come from before recording.
     [[nodiscard]] bool hasSizeOfBuffer(const BlockBirth& birth) const;
     void guessOlder(const std::vector<BlockBirth>& older);
     void takeLargestMoves();
