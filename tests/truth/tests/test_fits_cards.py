@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds what a dry run says of every card of the catalogue against a dry run on that card, which is the truth here.
 
-Each program runs on one card, with --on-each-card and without, and then on each card by itself. With --on-each-card every answer is the card's own, and no card
-is not comparable unless its run fails. Without it "yes" is never wrong, and cards of other GPU generations are not comparable; "no" is wrong where PyTorch frees cached memory on a smaller card. The sizes are such that
-some cards have room, some have not, and some are tight. Prints how many answers one card's figure for all of them, which is no comparison, gets wrong.
+Each program runs on one card, with --on-each-card and without, and then on each card by itself. With --on-each-card every answer is
+the card's own, and no card is not comparable unless its run fails. Without it "yes" is never wrong, and cards of other GPU generations
+are not comparable; "no" is wrong where PyTorch frees cached memory on a smaller card. Sizes are such that some cards have room, some
+have not, and some are tight. Prints how many answers the figure of one card, taken for all of them, gets wrong.
 """
 import collections
 import concurrent.futures
