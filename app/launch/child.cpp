@@ -2,12 +2,15 @@
 #include "app/launch/child.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -38,34 +41,56 @@ namespace {
     _exit(127);
 }
 
-/// The command to which a signal handler passes a request to end.
-volatile std::sig_atomic_t g_command = 0;
+/// Commands to which a signal handler passes a request to end; 0: none.
+constexpr std::size_t kMostCommands = 2;
+std::array<std::atomic<pid_t>, kMostCommands> g_commands{};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void passOn(int signal)
 {
-    kill(g_command, signal);
+    for (const std::atomic<pid_t>& command : g_commands)
+        if (const pid_t process = command; process != 0)
+            kill(process, signal);
 }
 
-class CommandSignals {
-public:
-    explicit CommandSignals(pid_t command)
-    {
-        g_command = command;
-        m_interrupt = std::signal(SIGINT, SIG_IGN);
-        m_terminate = std::signal(SIGTERM, passOn);
-    }
-    ~CommandSignals()
-    {
-        std::signal(SIGINT, m_interrupt);
-        std::signal(SIGTERM, m_terminate);
-    }
-    CommandSignals(const CommandSignals&) = delete;
-    CommandSignals& operator=(const CommandSignals&) = delete;
+void replace(pid_t from, pid_t to)
+{
+    const auto place = std::ranges::find_if(
+        g_commands, [&](const std::atomic<pid_t>& command) { return command == from; });
+    if (place != g_commands.end())
+        *place = to;
+}
 
-private:
-    void (*m_interrupt)(int) = SIG_DFL;
-    void (*m_terminate)(int) = SIG_DFL;
+/// Handlers of signals while commands run, which the last one takes away. Locked by its user.
+struct CommandSignals {
+    std::mutex lock;
+    std::size_t running = 0;
+    void (*interrupt)(int) = SIG_DFL;
+    void (*terminate)(int) = SIG_DFL;
+
+    void add(pid_t command)
+    {
+        replace(0, command);
+        if (running++ > 0)
+            return;
+        interrupt = std::signal(SIGINT, SIG_IGN);
+        terminate = std::signal(SIGTERM, passOn);
+    }
+    void remove(pid_t command)
+    {
+        replace(command, 0);
+        if (--running > 0)
+            return;
+        std::signal(SIGINT, interrupt);
+        std::signal(SIGTERM, terminate);
+    }
 };
+
+CommandSignals& commandSignals()
+{
+    static CommandSignals signals;
+    return signals;
+}
 
 int waitFor(pid_t child, const std::function<void()>& everyTwoSeconds)
 {
@@ -93,14 +118,26 @@ int waitFor(pid_t child, const std::function<void()>& everyTwoSeconds)
 
 model::Result<int> runChild(const Command& command, const ChildOptions& options)
 {
-    const pid_t child = fork();
-    if (child == 0)
-        become(command, options);
+    CommandSignals& signals = commandSignals();
+    pid_t child = -1;
+    {
+        const std::lock_guard guard(signals.lock);
+        child = fork();
+        if (child == 0) {
+            if (signals.running > 0)
+                std::signal(SIGINT, signals.interrupt); // not what is passed over while another command runs
+            become(command, options);
+        }
+        if (child > 0)
+            signals.add(child);
+    }
     if (child < 0)
         return model::fail(model::Error::Kind::NotFound, model::verbatim(std::strerror(errno)),
             model::say("try again with more memory free"));
-    const CommandSignals signals(child);
-    return waitFor(child, options.everyTwoSeconds);
+    const int status = waitFor(child, options.everyTwoSeconds);
+    const std::lock_guard guard(signals.lock);
+    signals.remove(child);
+    return status;
 }
 
 } // namespace strata::launch

@@ -22,7 +22,7 @@ struct ChildOptions {
 
 /// Runs a command to its end and gives its exit status, 128 + signal where one ended it. While it runs an
 /// interrupt is the command's to handle, and who asks this program to end asks the command: what was counted
-/// until then is still shown, and nothing is left behind. One at a time.
+/// until then is still shown, and nothing is left behind. At most two at a time, on threads of their own.
 [[nodiscard]] model::Result<int> runChild(const Command& command, const ChildOptions& options);
 
 } // namespace strata::launch

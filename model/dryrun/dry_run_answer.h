@@ -221,7 +221,9 @@ template <> struct Fields<AddressOrderRun> {
 
 template <> struct Fields<OtherCardRun> {
     static constexpr std::tuple all{
-        field("device", Unit::None, "the largest card of its compute capability", &OtherCardRun::device),
+        field("device", Unit::None,
+            "the largest card of its compute capability, or one that was not sure to fit",
+            &OtherCardRun::device),
         field("reserved_bytes_peak", Unit::Bytes,
             "highest peak of reserved bytes of a device; where a request was refused, a lower bound of the "
             "bytes needed",
@@ -324,8 +326,7 @@ template <> struct Fields<DryRunAnswer> {
         field("changed", Unit::None, "with `--change`: the run with the changes", &DryRunAnswer::changed),
         field("spread", Unit::None, "with `--spread`: runs with other orders of addresses",
             &DryRunAnswer::spread),
-        field("each_card", Unit::None,
-            "with `--on-each-card`: a run for each other compute capability, which `fits_on` uses",
+        field("each_card", Unit::None, "with `--on-each-card`: runs on other cards, which `fits_on` uses",
             &DryRunAnswer::eachCard),
     };
 };

@@ -5,6 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <string>
+#include <sys/resource.h>
+#include <utility>
 
 namespace strata::cli {
 
@@ -25,36 +31,135 @@ std::vector<const model::Card*> largestCards()
     return largest;
 }
 
+struct Ran {
+    const model::Card* card = nullptr;
+    model::OtherCardRun run;
+    std::int64_t requestedPeak = 0;
+    bool touchedDevice = false, interrupted = false;
+
+    [[nodiscard]] bool failed() const { return run.fits && (run.exitStatus != 0 || !touchedDevice); }
+};
+
+model::Result<Ran> runOn(const model::Card& card, const DryRunOptions& options)
+{
+    const ScratchFolder scratch;
+    DryRunOptions other = options;
+    other.device = card.name;
+    other.capacityBytes.reset();
+    other.record = false;
+    other.time = false;
+    other.log = (scratch.path() / "log").string();
+    const auto ran = runDry(other, scratch);
+    if (!ran)
+        return model::Failure(ran.error());
+    return Ran{ &card,
+        { card.name, ran->fits() ? ran->reservedPeak() : ran->neededAtLeast(), ran->fits(), ran->exitStatus },
+        ran->requestedPeak(), !ran->processes.empty(), ran->interrupted() };
+}
+
+void sayRan(const Ran& ran)
+{
+    std::fprintf(stderr, "strata: %s: %s %s\n", ran.card->name.c_str(),
+        model::formatBytes(ran.run.reservedPeak).c_str(),
+        !ran.run.fits      ? "or more needed"
+            : ran.failed() ? "reserved, and the command failed"
+                           : "reserved");
+}
+
+std::int64_t availableBytes()
+{
+    std::ifstream file("/proc/meminfo");
+    for (std::string key, unit; file >> key;) {
+        std::int64_t kib = 0;
+        if (key == "MemAvailable:" && file >> kib)
+            return kib * 1024;
+        std::getline(file, unit);
+    }
+    return 0;
+}
+
+/// Processes of one run share ports, and ranks do: they run alone.
+std::size_t widthOf(const DryRunOptions& options, const DryRun& run)
+{
+    rusage children{};
+    if (options.rank || run.processes.size() != 1 || getrusage(RUSAGE_CHILDREN, &children) != 0)
+        return 1;
+    return runsAtOnce(availableBytes(), std::int64_t{ 1024 } * children.ru_maxrss);
+}
+
+/// In the order of `cards`, so many at once. What fails beside another one runs again alone: both may write
+/// the same file. Stops after an interrupt.
+std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards, const DryRunOptions& options,
+    std::size_t atOnce, std::vector<Ran>& out)
+{
+    for (std::size_t first = 0; first < cards.size(); first += atOnce) {
+        const std::size_t end = std::min(first + atOnce, cards.size());
+        std::vector<std::future<model::Result<Ran>>> running;
+        for (std::size_t i = first; i < end; ++i)
+            running.push_back(std::async(end - first > 1 ? std::launch::async : std::launch::deferred,
+                [&cards, &options, i] { return runOn(*cards[i], options); }));
+        std::vector<model::Result<Ran>> ended;
+        for (auto& each : running)
+            ended.push_back(each.get());
+        for (auto& each : ended) {
+            if (each && each->failed() && !each->interrupted && ended.size() > 1)
+                each = runOn(*each->card, options);
+            if (!each)
+                return each.error();
+            sayRan(*each);
+            out.push_back(*std::move(each));
+        }
+        if (out.back().interrupted)
+            break;
+    }
+    return std::nullopt;
+}
+
+/// Cards of one compute capability with this one that a run there is not sure of: PyTorch reserved too much,
+/// and may free some of it for the next request.
+void addUnsure(const Ran& ran, std::vector<const model::Card*>& cards)
+{
+    if (ran.failed() || !ran.run.fits)
+        return;
+    for (const model::Card& card : model::cards())
+        if (&card != ran.card && model::isComparable(card, ran.card)
+            && card.capacityBytes < ran.card->capacityBytes
+            && model::fitOf(card.capacityBytes, ran.run.reservedPeak) != model::Fit::Yes
+            && model::fitOf(card.capacityBytes, ran.requestedPeak) != model::Fit::No)
+            cards.push_back(&card);
+}
+
 } // namespace
+
+std::size_t runsAtOnce(std::int64_t availableBytes, std::int64_t hostBytes)
+{
+    constexpr std::int64_t kTwo = 2, kSpare = 4; // a fourth stays for other programs
+    return hostBytes > 0 && hostBytes <= (availableBytes - availableBytes / kSpare) / kTwo ? 2 : 1;
+}
 
 model::Result<std::vector<model::OtherCardRun>> runOnEachCard(const DryRunOptions& options, const DryRun& run)
 {
+    std::vector<const model::Card*> cards = largestCards();
+    std::erase_if(cards, [&](const model::Card* card) { return model::isComparable(*card, run.card()); });
+    const std::size_t atOnce = widthOf(options, run);
+    std::vector<Ran> ran;
+    if (auto error = runAll(cards, options, atOnce, ran))
+        return model::Failure(*std::move(error));
+    cards.clear();
+    if (run.card() != nullptr && run.card()->capacityBytes == run.capacityBytes)
+        addUnsure({ run.card(), { run.device, run.reservedPeak(), true, run.exitStatus }, run.requestedPeak(),
+                      true, false },
+            cards);
+    for (const Ran& each : ran)
+        addUnsure(each, cards);
+    if (ran.empty() || !ran.back().interrupted)
+        if (auto error = runAll(cards, options, atOnce, ran))
+            return model::Failure(*std::move(error));
+    std::erase_if(ran, [](const Ran& each) { return !each.touchedDevice; });
+    std::ranges::sort(ran, {}, &Ran::card); // rows of the catalogue
     std::vector<model::OtherCardRun> out;
-    for (const model::Card* const card : largestCards()) {
-        if (model::isComparable(*card, run.card()))
-            continue;
-        const ScratchFolder scratch;
-        DryRunOptions other = options;
-        other.device = card->name;
-        other.capacityBytes.reset();
-        other.record = false;
-        other.time = false;
-        other.log = (scratch.path() / "log").string();
-        const auto ran = runDry(other, scratch);
-        if (!ran)
-            return model::Failure(ran.error());
-        out.push_back({ card->name, ran->fits() ? ran->reservedPeak() : ran->neededAtLeast(), ran->fits(),
-            ran->exitStatus });
-        std::fprintf(stderr, "strata: %s: %s %s\n", card->name.c_str(),
-            model::formatBytes(out.back().reservedPeak).c_str(),
-            !ran->fits()                                        ? "or more needed"
-                : ran->exitStatus != 0 || ran->processes.empty() ? "reserved, and the command failed"
-                                                                 : "reserved");
-        if (ran->processes.empty())
-            out.pop_back();
-        if (ran->interrupted())
-            break;
-    }
+    for (Ran& each : ran)
+        out.push_back(std::move(each.run));
     return out;
 }
 
@@ -62,11 +167,21 @@ std::vector<model::CardFit> fitsOf(const DryRun& run, const std::vector<model::O
 {
     std::vector<model::CardFit> fits = model::cardFits(run.reservedPeak(), false, run.card());
     for (model::CardFit& one : fits) {
-        const auto other = std::ranges::find_if(others, [&](const model::OtherCardRun& each) {
-            return model::isComparable(*one.card, model::findCard(each.device));
-        });
-        if (one.fit != model::Fit::NotComparable || other == others.end()
-            || (other->fits && other->exitStatus != 0))
+        const model::OtherCardRun* other = nullptr; // on this card, else on the largest that runs the same
+        std::int64_t largest = 0;
+        for (const model::OtherCardRun& each : others) {
+            const model::Card* const card = model::findCard(each.device);
+            const bool isSame = card == one.card;
+            if (!isSame
+                && (one.fit != model::Fit::NotComparable || card == nullptr
+                    || !model::isComparable(*one.card, card) || card->capacityBytes <= largest))
+                continue;
+            other = &each;
+            if (isSame)
+                break;
+            largest = card->capacityBytes;
+        }
+        if (other == nullptr || (other->fits && other->exitStatus != 0))
             continue;
         one.marginBytes = one.card->capacityBytes - other->reservedPeak;
         // What does not fit on the largest fits on none that runs the same.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a dry run tells of each of several GPUs, and of a changed program.
 #include "app/cli/answer_json.h"
+#include "app/cli/dryrun/each_card.h"
 #include "app/cli/dryrun/report.h"
 #include "model/dryrun/read_dry_run.h"
 
@@ -159,6 +160,18 @@ TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
     EXPECT_EQ(fitOn("H100-80GB"), "not_comparable") << "that run failed";
     EXPECT_EQ(fitOn("V100-16GB"), "not_comparable");
     EXPECT_EQ(nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["each_card"].size(), 3u);
+    // PyTorch freed cached memory there, and the request was served: what a larger card reserved holds no more.
+    report.eachCard.insert(report.eachCard.begin(), { "A100-40GB", 38'000 * kMiB, true, 0 });
+    EXPECT_EQ(fitOn("A100-40GB"), "yes");
+    EXPECT_EQ(fitOn("A100-80GB"), "yes");
+}
+
+TEST(DryRunReport, RunsOnTwoCardsAtOnceWhereMemoryAllows)
+{
+    EXPECT_EQ(runsAtOnce(16'000 * kMiB, 4'000 * kMiB), 2u);
+    EXPECT_EQ(runsAtOnce(16'000 * kMiB, 6'001 * kMiB), 1u) << "a fourth stays for other programs";
+    EXPECT_EQ(runsAtOnce(0, 4'000 * kMiB), 1u);
+    EXPECT_EQ(runsAtOnce(16'000 * kMiB, 0), 1u) << "nothing is known of it";
 }
 
 /// Every figure of a document is read into the answer and written under the same key; older documents have

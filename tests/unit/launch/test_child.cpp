@@ -4,7 +4,11 @@
 #include "tests/support/temporary_directory.h"
 
 #include <csignal>
+#include <filesystem>
+#include <future>
 #include <gtest/gtest.h>
+#include <string>
+#include <thread>
 
 namespace strata::launch {
 
@@ -30,6 +34,30 @@ TEST(Child, DiesOfABrokenPipeAsItWouldWithoutUs)
     auto* const before = std::signal(SIGPIPE, SIG_IGN);
     EXPECT_EQ(runInShell("kill -PIPE $$; exit 3"), 128 + SIGPIPE);
     std::signal(SIGPIPE, before);
+}
+
+TEST(Child, OfTwoAtOnceEachHasItsStatusAndDiesOfARequestToEnd)
+{
+    const test::TemporaryDirectory folder;
+    const std::string ready = (folder.path() / "ready").string();
+    const auto run = [](const std::string& line) {
+        return std::async(std::launch::async, [line] { return runInShell(line); });
+    };
+    // Each waits until the other one runs.
+    const auto meets = [&](const std::string& mine, const std::string& other, const std::string& end) {
+        return "touch " + ready + mine + "; while [ ! -e " + ready + other + " ]; do sleep 0.01; done; "
+            + end;
+    };
+    auto one = run(meets("1", "2", "exit 5")), two = run(meets("2", "1", "exit 6"));
+    EXPECT_EQ(one.get(), 5);
+    EXPECT_EQ(two.get(), 6);
+    one = run(meets("3", "4", "exec sleep 60"));
+    two = run(meets("4", "3", "touch " + ready + "5; exec sleep 60"));
+    while (!std::filesystem::exists(ready + "5"))
+        std::this_thread::yield();
+    std::raise(SIGTERM);
+    EXPECT_EQ(one.get(), 128 + SIGTERM);
+    EXPECT_EQ(two.get(), 128 + SIGTERM);
 }
 
 TEST(Child, ItsEnvironmentAndWhereItPrints)

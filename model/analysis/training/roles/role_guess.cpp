@@ -51,6 +51,7 @@ void RoleGuess::takeLargestMoves()
 
 void RoleGuess::lookAt(const BlockBirth& birth)
 {
+    m_ran = m_ran || birth.inModule || birth.phase == Phase::Forward || birth.phase == Phase::NoGrad;
     const bool isOther = birth.origin->has(StackOrigin::Workspace)
         || birth.origin->has(StackOrigin::Communication) || birth.origin->has(StackOrigin::Optimizer);
     if (isOther || birth.bytes <= 0)
@@ -60,6 +61,8 @@ void RoleGuess::lookAt(const BlockBirth& birth)
         return;
     }
     if (birth.phase == Phase::Backward) {
+        if (birth.bytes <= kSmallBuffer)
+            m_smallOfBackward.insert(birth.bytes);
         countGradient(birth);
         return;
     }
@@ -75,11 +78,32 @@ void RoleGuess::countGradient(const BlockBirth& birth)
     const PhaseMap::Span& span = *birth.span;
     if (!span.isBackward() || birth.end <= span.backwardLastAlloc)
         return;
+    if (birth.end <= span.freesUntil && optimizerAllocatesAfter(span))
+        return; // added to an older gradient: the optimizer has no use for it
     Recurring& of = m_gradients[birth.bytes];
     const auto backward = static_cast<std::size_t>(span.backwardFirst);
     of.inIt = of.backward == backward ? of.inIt + 1 : 1;
     of.backward = backward;
     of.most = std::max(of.most, of.inIt);
+}
+
+bool RoleGuess::optimizerAllocatesAfter(const PhaseMap::Span& backward)
+{
+    if (backward.backwardFirst == m_lookedAfter)
+        return m_optimizerAllocates;
+    m_lookedAfter = backward.backwardFirst;
+    const auto& spans = m_phases.spans();
+    auto span = spans.begin() + (&backward - spans.data());
+    while (span != spans.end() && span->stepLast == backward.stepLast
+        && (span->phase != Phase::Optimizer || span->first <= backward.backwardLast || span->lastAlloc < 0))
+        ++span;
+    m_optimizerAllocates = span != spans.end() && span->stepLast == backward.stepLast;
+    return m_optimizerAllocates;
+}
+
+bool RoleGuess::hasSizeOfBuffer(const BlockBirth& birth) const
+{
+    return birth.bytes <= kSmallBuffer && !m_smallOfBackward.contains(birth.bytes);
 }
 
 void RoleGuess::add(const BlockBirth& birth, Category category, CategoryRule rule)
@@ -93,13 +117,16 @@ void RoleGuess::guessOlder(const std::vector<BlockBirth>& older)
 {
     boost::unordered_flat_map<std::int64_t, std::int64_t> met;
     for (const BlockBirth& birth : older) {
+        if (m_births.trace().blocks().address[birth.block] == 0)
+            continue; // all that a profiler's trace does not name, as one block
         const auto gradient = m_gradients.find(birth.bytes);
         if (!m_births.stays(birth)) {
             // Behind a backward the gradients are those that it made; some optimizers make states anew.
             if (gradient != m_gradients.end() && birth.end > m_phases.firstBackward()) {
                 if (m_births.mayOptimize())
                     add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
-            } else if (gradient != m_gradients.end() || birth.origin->has(StackOrigin::Backward))
+            } else if (birth.origin->has(StackOrigin::Known) ? birth.origin->has(StackOrigin::Backward)
+                                                             : gradient != m_gradients.end())
                 add(birth, Category::Gradient, CategoryRule::OlderCopies);
             continue;
         }
@@ -115,9 +142,10 @@ void RoleGuess::guessOlder(const std::vector<BlockBirth>& older)
                 add(birth, Category::Parameter, CategoryRule::EarlyWithGradients);
             else if (m_births.mayOptimize())
                 add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
-        } else if (!m_gradients.empty() && birth.bytes <= kSmallBuffer) {
+        } else if (!m_gradients.empty() && hasSizeOfBuffer(birth)) {
             add(birth, Category::Buffer, CategoryRule::EarlyWithoutGradients);
-        } else if (m_gradients.empty() && m_computes && !birth.origin->has(StackOrigin::Known)) {
+        } else if (m_ran && m_phases.firstBackward() == PhaseMap::kNever && m_gradients.empty()
+            && !birth.origin->has(StackOrigin::Known)) {
             add(birth, Category::Parameter, CategoryRule::EarlyAlone); // forwards alone were recorded
         }
     }
@@ -151,7 +179,7 @@ BlockCategory RoleGuess::guessOf(const BlockBirth& birth) const
     }
     if (m_gradients.contains(birth.bytes))
         return { Category::Parameter, CategoryRule::EarlyWithGradients };
-    if (birth.bytes <= kSmallBuffer)
+    if (hasSizeOfBuffer(birth))
         return { Category::Buffer, CategoryRule::EarlyWithoutGradients };
     return {};
 }

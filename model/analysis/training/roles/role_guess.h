@@ -41,6 +41,9 @@ private:
 
     void lookAt(const BlockBirth& birth);
     void countGradient(const BlockBirth& birth);
+    [[nodiscard]] bool optimizerAllocatesAfter(const PhaseMap::Span& backward); ///< in its step
+    /// It is small, and no backward allocated its size: gradients that stay may come from before recording.
+    [[nodiscard]] bool hasSizeOfBuffer(const BlockBirth& birth) const;
     void guessOlder(const std::vector<BlockBirth>& older);
     void takeLargestMoves();
     void guessEarly();
@@ -52,7 +55,11 @@ private:
     const BlockBirths& m_births;
     const PhaseMap& m_phases;
     bool m_computes; ///< modules run
+    bool m_ran = false; ///< and the trace has something that one of them allocated
+    EventIndex m_lookedAfter = PhaseMap::kNever; ///< a backward: the answer for it is the next one
+    bool m_optimizerAllocates = false;
     boost::unordered_flat_map<std::int64_t, Recurring> m_gradients; // by size
+    boost::unordered_flat_set<std::int64_t> m_smallOfBackward; // sizes
     std::vector<BlockBirth> m_early; // that stay
     boost::unordered_flat_set<std::int64_t> m_shown; // sizes of parameters that stacks show
     boost::unordered_flat_set<std::uint32_t> m_parameterMoves; // FrameId of Module._apply

@@ -74,6 +74,7 @@ enum FilePlace : std::uint16_t {
     Modules = 512,
     Functional = 1024,
     Distributed = 2048,
+    Compiler = 4096, ///< whose "forward" runs any compiled function
 };
 
 std::uint16_t filePlaceOf(std::string_view path)
@@ -95,6 +96,7 @@ std::uint16_t filePlaceOf(std::string_view path)
     look("torch/nn/modules/module.py", Modules);
     look("torch/nn/functional.py", Functional);
     look("torch/distributed/", Distributed);
+    look("torch/_functorch/", Compiler);
     return place;
 }
 
@@ -147,8 +149,8 @@ Hint pythonHint(std::uint16_t place, std::string_view function)
         return Hint::Backward;
     if (isIn(Modules) && (function == "_apply" || function == "to"))
         return Hint::Setup;
-    if (function == "_call_impl" || function == "_wrapped_call_impl" || function == "forward"
-        || isIn(Functional))
+    if (function == "_call_impl" || function == "_wrapped_call_impl"
+        || (function == "forward" && !isIn(Compiler)) || isIn(Functional))
         return Hint::Module;
     return function == "__init__" ? Hint::Setup : Hint::None;
 }

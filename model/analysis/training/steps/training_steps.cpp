@@ -68,13 +68,13 @@ Failure cancelled()
 }
 
 /// Of steps that the program named, those in which no backward ran train nothing.
-void nameWhatIsNoTraining(
-    const DeviceTrace& trace, const WorkHistory& work, std::vector<TrainingStep>& steps)
+void nameWhatIsNoTraining(const DeviceTrace& trace, const WorkHistory& work, std::vector<TrainingStep>& steps)
 {
     for (TrainingStep& step : steps) {
         const auto backward = std::ranges::partition_point(
             work.backwards, [&](const BackwardRun& each) { return each.last < step.first; });
-        if (step.kind != StepKind::Train || (backward != work.backwards.end() && backward->first <= step.last))
+        if (step.kind != StepKind::Train
+            || (backward != work.backwards.end() && backward->first <= step.last))
             continue;
         std::int64_t on = 0, off = 0;
         bool inModule = false; // allocs of it, and whether one is
@@ -96,6 +96,30 @@ void nameWhatIsNoTraining(
     }
 }
 
+/// What came at one instant, with the first thing recorded, was there before: a memory timeline lists it so.
+/// Whether the first step holds that, and little more: the batch of the next one.
+bool nameWhatWasThere(const DeviceTrace& trace, std::vector<TrainingStep>& steps)
+{
+    constexpr std::size_t kPartsThere = 9, kParts = 10; // of its allocs
+    const EventColumns& events = trace.events();
+    TrainingStep& step = steps.front();
+    if (!events.hasTimes() || step.kind != StepKind::Train || step.last + 1 == trace.eventCount())
+        return false;
+    std::size_t allocs = 0, there = 0;
+    for (auto event = static_cast<std::size_t>(step.first); event <= static_cast<std::size_t>(step.last);
+         ++event)
+        if (events.action[event] == Action::Alloc) {
+            ++allocs;
+            there += events.timeNs[event] == events.timeNs[static_cast<std::size_t>(step.first)] ? 1 : 0;
+        }
+    const bool isFirst = events.timeNs[static_cast<std::size_t>(step.first)]
+        < events.timeNs[static_cast<std::size_t>(step.last)];
+    if (!isFirst || there < 2 || kParts * there < kPartsThere * allocs)
+        return false;
+    step.kind = StepKind::Setup;
+    return true;
+}
+
 /// How sure each step is.
 void judge(const WorkHistory& work, bool byLives, TrainingSteps& found)
 {
@@ -105,8 +129,8 @@ void judge(const WorkHistory& work, bool byLives, TrainingSteps& found)
     const Certainty shown = byLives ? Certainty::Likely
         : work.tellsGradMode        ? Certainty::Recorded
                                     : Certainty::ShownByStack;
-    found.optimizerSeen = found.evidence == StepEvidence::Ranges
-        || (!byLives && std::ranges::any_of(found.steps, stepped));
+    found.optimizerSeen
+        = found.evidence == StepEvidence::Ranges || (!byLives && std::ranges::any_of(found.steps, stepped));
     for (TrainingStep& step : found.steps) {
         const bool isEnd = found.evidence == StepEvidence::Ranges || found.evidence == StepEvidence::Marks;
         switch (step.kind) {
@@ -116,8 +140,7 @@ void judge(const WorkHistory& work, bool byLives, TrainingSteps& found)
             else if (found.evidence == StepEvidence::Marks)
                 step.certainty = shown;
             else
-                step.certainty
-                    = found.optimizerSeen && !work.backwardIsGuess ? shown : Certainty::Likely;
+                step.certainty = found.optimizerSeen && !work.backwardIsGuess ? shown : Certainty::Likely;
             break;
         case StepKind::Loop:
             step.certainty = isEnd ? Certainty::Recorded : Certainty::ShownByStack;
@@ -182,10 +205,13 @@ Result<TrainingSteps> findTrainingSteps(
         found.evidence = work.tellsGradMode ? StepEvidence::Bits : StepEvidence::Frames;
     if (found.evidence == StepEvidence::Marks && !byLives)
         nameWhatIsNoTraining(trace, work, found.steps);
+    const bool wasThere = byLives && nameWhatWasThere(trace, found.steps);
     markWarmup(trace, found.steps);
     addPhases(trace, work, found.evidence == StepEvidence::Ranges, found.steps);
     if (byLives)
         guessPhases(trace, updates, found.steps);
+    if (wasThere)
+        found.steps.front().phases.clear();
     judge(work, byLives, found);
     numberAsNamed(trace, clock, found);
     if (progress.cancelled())

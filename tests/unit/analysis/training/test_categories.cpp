@@ -247,6 +247,74 @@ TEST(Categories, OlderThanTheTraceThatAnOptimizerFreesAreStatesThatItReplaces)
     EXPECT_EQ(made.of(BlockId::older(1)).category, Category::Parameter);
 }
 
+TEST(Categories, OlderThanTheTraceAreUnknownWhereGradientsAreAddedToOlderOnes)
+{
+    // A parameter, its gradient and its state, and those of a small one. The backward frees what it adds to
+    // the gradients before the optimizer works.
+    const std::string older = "segment 0x20000 65536 large\nblock 0x20000 20480 req=20000 allocated\n"
+                              "segment 0x30000 65536 large\nblock 0x30000 20480 req=20000 allocated\n"
+                              "segment 0x40000 65536 large\nblock 0x40000 512 req=12 allocated\n"
+                              "segment 0x50000 65536 large\nblock 0x50000 512 req=12 allocated\n";
+    Trained t(alloc(6, 100) + alloc(7, 12) + freed(7, 12) + alloc(8, 20000) + freed(6, 100) + freed(8, 20000)
+            + alloc(9, 20000) + alloc(10, 64) + freed(10, 64) + freed(1, 20000) + older,
+        "F BBB BBBBB O OOO OO |");
+    const Categories made = t.categories();
+    for (std::size_t row = 0; row < t.trace().blocks().olderCount(); ++row)
+        EXPECT_EQ(made.of(BlockId::older(row)).category, Category::Unknown) << row;
+}
+
+TEST(Categories, OlderThanTheTraceAreNoBuffersWhereABackwardAllocatesTheirSize)
+{
+    // The gradient of 400 bytes stays; what the backward adds to one of 12 bytes that is older goes in it.
+    const auto categoryOf = [](int inBackward) {
+        Trained t(alloc(3, 100) + alloc(5, 400) + alloc(6, inBackward) + freed(6, inBackward) + freed(3, 100)
+                + alloc(7, 80) + freed(7, 80) + freed(5, 400)
+                + "segment 0x30000 65536 large\nblock 0x30000 512 req=12 allocated\n",
+            "F B BBB BB OOO OO |");
+        return t.categories().of(BlockId::older(0)).category;
+    };
+    EXPECT_EQ(categoryOf(12), Category::Unknown);
+    EXPECT_EQ(categoryOf(16), Category::Buffer);
+}
+
+TEST(Categories, OlderThanTheTraceAreUnknownWhereNoForwardIsInIt)
+{
+    const std::string older = "segment 0x30000 65536 large\nblock 0x30000 40960 req=40000 allocated\n";
+    const std::string module = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    const auto categoryOf = [](const std::string& text, const char* letters) {
+        Trained t(text, letters);
+        return t.categories().of(BlockId::older(0)).category;
+    };
+    EXPECT_EQ(categoryOf(alloc(1, 10, module) + freed(1, 10) + older, "FFF |"), Category::Parameter);
+    EXPECT_EQ(categoryOf(freed(1, 10) + older, "--"), Category::Unknown) << "features may be kept, too";
+    EXPECT_EQ(categoryOf(alloc(1, 10, module) + alloc(2, 4) + freed(2, 4) + alloc(5, 9) + freed(5, 9) + older,
+                  "F BBB OOO |"),
+        Category::Unknown)
+        << "gradients and states may be among them";
+}
+
+TEST(Categories, OfAllThatAProfilerDoesNotNameIsUnknown)
+{
+    const std::string module = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
+    Trained t(alloc(1, 10, module) + freed(1, 10), "FFF |");
+    t.recording().devices[0].profiled.emplace().unnamedBytes = 4000;
+    ASSERT_EQ(t.trace().blocks().olderCount(), 1U);
+    EXPECT_EQ(t.categories().of(BlockId::older(0)).category, Category::Unknown)
+        << "weights, caches and workspaces as one block";
+}
+
+TEST(Categories, OlderThanTheTraceWithAStackOutsideOfABackwardAreNoGradients)
+{
+    // The loss of the iteration before, in the size of the gradient of this one.
+    Trained t(alloc(3, 100) + freed(1, 4) + alloc(5, 4) + freed(3, 100) + alloc(6, 8) + freed(5, 4),
+        "F FF B BB O OO |");
+    EXPECT_EQ(t.categories().of(BlockId::older(0)).category, Category::Gradient);
+    Trained shown(alloc(3, 100) + "free_requested 0x10000 4 stack=main@net.py:9\n"
+            + "free_completed 0x10000 4\n" + alloc(5, 4) + freed(3, 100) + alloc(6, 8) + freed(5, 4),
+        "F FF B BB O OO |");
+    EXPECT_EQ(shown.categories().of(BlockId::older(0)).category, Category::Unknown);
+}
+
 TEST(Categories, OfWeightsThatAnInitMakesAreNoInputs)
 {
     // No optimizer, no gradients: two weights, a batch, a forward that reads them and keeps its output.

@@ -101,6 +101,19 @@ TEST(Forwards, AreNotLayersThatAFunctionCalls)
     EXPECT_EQ(kindsOf(text), "forward 50");
 }
 
+TEST(Forwards, AreNoCompiledFunctions)
+{
+    // A mask that a compiled function makes: torch's frame for any such function is called forward, too.
+    std::string text;
+    for (int line = 20; line < 30; ++line)
+        text += fmt::format(
+            "alloc {:#x} 512 stack=call@/tmp/torchinductor_me/ab/cab.py:{}"
+            "|forward@/v/torch/_functorch/aot_autograd.py:1200"
+            "|_fn@/v/torch/_dynamo/eval_frame.py:1252|make_mask@/p/run.py:9|main@/p/run.py:30\n",
+            0x10000000 + 0x200 * line, line);
+    EXPECT_EQ(kindsOf(text), "");
+}
+
 TEST(Forwards, UnderNoGradAreEvaluations)
 {
     for (const char* const name : { "decorate_context", "no_grad", "inference_mode" }) {
@@ -109,8 +122,10 @@ TEST(Forwards, UnderNoGradAreEvaluations)
         for (int call = 0; call < 3; ++call)
             for (int line = 10; line < 14; ++line)
                 text += fmt::format(
-                    "alloc {:#x} 512 stack=forward@/p/model.py:{}|_call_impl@/v/torch/nn/modules/module.py:1790"
-                    "|answer@/p/run.py:12|{}@/v/site-packages/torch/utils/_contextlib.py:120|main@/p/run.py:30\n"
+                    "alloc {:#x} 512 "
+                    "stack=forward@/p/model.py:{}|_call_impl@/v/torch/nn/modules/module.py:1790"
+                    "|answer@/p/run.py:12|{}@/v/site-packages/torch/utils/_contextlib.py:120|main@/p/"
+                    "run.py:30\n"
                     "alloc {:#x} 512 stack=main@/p/run.py:31\n",
                     0x10000000 + 0x200 * allocs, line, name, 0x20000000 + 0x200 * allocs),
                     ++allocs;

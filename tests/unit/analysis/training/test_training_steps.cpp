@@ -113,6 +113,27 @@ TEST(TrainingSteps, ComeAndGoInARhythm)
         << "a batch that takes the place of the one before is as low as it gets: the step ends behind it";
 }
 
+TEST(TrainingSteps, BeginBehindWhatWasThereAtOneInstant)
+{
+    // A memory timeline gives all that was there the time of the first thing after it.
+    const std::string before = std::string(13, 'f') + "t";
+    const std::string steps = repeated(12, "xffffffbbbbbboz");
+    const TrainingScript script(before + steps, kNothing);
+    const auto firstKind = [&](bool atOnce) {
+        auto recording = script.recording();
+        EventColumns& events = recording->devices[0].events;
+        bool there = atOnce;
+        for (std::size_t i = 0; i < events.action.size(); ++i) {
+            there = there && events.action[i] == Action::Alloc;
+            events.timeNs.edit(i) = there ? 1 : 1 + static_cast<std::int64_t>(i);
+        }
+        const test::Opened opened(std::move(recording));
+        return findTrainingSteps(opened.trace(), Clock(opened.trace())).value().steps.at(0).kind;
+    };
+    EXPECT_EQ(firstKind(true), StepKind::Setup);
+    EXPECT_EQ(firstKind(false), StepKind::Train) << "nothing shows that it was there before";
+}
+
 TEST(TrainingSteps, HoldAccumulationAsMicroSteps)
 {
     const std::string_view expected = "setup -:pp\n"
@@ -195,8 +216,9 @@ TEST(TrainingSteps, OfAProfilerTraceSeeItsEngine)
 TEST(TrainingSteps, HaveTheNumbersOfTheProgram)
 {
     const auto numbersOf = [](const std::string& marks) {
-        const test::Opened opened("alloc 0x1000 512 time=50\nalloc 0x2000 512 time=100\nalloc 0x3000 512 time=200\n"
-                                  "alloc 0x4000 512 time=300\nalloc 0x5000 512 time=400\n"
+        const test::Opened opened(
+            "alloc 0x1000 512 time=50\nalloc 0x2000 512 time=100\nalloc 0x3000 512 time=200\n"
+            "alloc 0x4000 512 time=300\nalloc 0x5000 512 time=400\n"
             + marks);
         const TrainingSteps steps = findTrainingSteps(opened.trace(), Clock(opened.trace())).value();
         std::string numbers;

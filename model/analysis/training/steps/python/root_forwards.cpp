@@ -63,7 +63,7 @@ private:
 
     enum class Name : std::uint8_t { NotLooked, Call, Forward, Other };
 
-    /// A call of a module, or a forward that is no custom function of autograd.
+    /// A call of a module, or a forward that is no custom function of autograd and no compiled function.
     [[nodiscard]] bool isRoot(std::span<const FrameId> path, std::size_t i)
     {
         const Frame& frame = m_recording.stacks.frame(path[i]);
@@ -78,6 +78,10 @@ private:
         }
         if (name != Name::Forward || i == 0)
             return name != Name::Other;
+        const std::string_view file
+            = frame.file.valid() ? m_recording.strings[frame.file] : std::string_view();
+        if (file.ends_with("_functorch/aot_autograd.py"))
+            return false;
         const Frame& caller = m_recording.stacks.frame(path[i - 1]);
         return !caller.function.valid() || m_recording.strings[caller.function] != "apply";
     }
