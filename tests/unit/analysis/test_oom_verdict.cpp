@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One out-of-memory of each cause, small enough to be checked by hand.
-#include "model/analysis/allocator/oom_next.h"
+#include "model/analysis/oom/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
@@ -189,7 +189,7 @@ TEST_F(OomVerdicts, EndWithADryRunOnALargerCardAndAPlan)
 {
     const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
     const DeviceTrace& trace = m_session->devices().at(0);
-    const std::vector<NextStep> next = nextSteps(trace, verdict, "runs/failed.pickle.gz");
+    const std::vector<NextStep> next = nextSteps(trace, verdict, {}, "runs/failed.pickle.gz");
     ASSERT_EQ(next.size(), 2u);
     EXPECT_EQ(next[0].command.find("strata dryrun --device "), 0u);
     EXPECT_NE(next[0].command.find(" -o failed-larger.strata -- COMMAND"), std::string::npos);
@@ -204,7 +204,7 @@ TEST_F(OomVerdicts, EndWithASettingThatServesTheRequestFirst)
         + at(20) + " " + mib(20) + "\n" + freedAt(0, 20) + refused(40, 30) + "segment " + at(0) + " "
         + mib(60) + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
     const OomVerdict verdict = verdictOn(text, 90);
-    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, "x");
+    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, {}, "x");
     ASSERT_EQ(next.size(), 3u);
     EXPECT_EQ(next[0].command.find("PYTORCH_CUDA_ALLOC_CONF="), 0u);
     EXPECT_TRUE(next[0].isSetting);
@@ -227,7 +227,7 @@ TEST_F(OomVerdicts, ASharedPoolIsAdvisedWhereItServesTheRequest)
             125);
         EXPECT_EQ(verdict.cause, OomCause::PrivatePools);
         std::string all;
-        for (const NextStep& step : nextSteps(m_session->devices().at(0), verdict, "x"))
+        for (const NextStep& step : nextSteps(m_session->devices().at(0), verdict, {}, "x"))
             all += step.what.text() + "\n";
         return all;
     };

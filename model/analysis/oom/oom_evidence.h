@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/training/leaks/leaks.h"
+#include "model/timeline/clock.h"
+
+#include <cstdint>
+
+namespace strata::model {
+
+/// What the program held at an out-of-memory, as far as it shows what to change. Bytes are requested ones of
+/// live blocks.
+struct OomEvidence {
+    /// Blocks of one origin.
+    struct Held {
+        std::int64_t blocks = 0, bytes = 0;
+        StackId stack; ///< of the largest
+        std::int64_t largestBytes = 0;
+    };
+
+    LeakReport leaks; ///< of steps or rounds of a loop
+    std::int64_t liveBytes = 0;
+    Held parameters;
+    Held states; ///< allocated within an optimizer, or states by their category
+    Held activations; ///< of modules: activations, and what the forward that failed made
+    Held loss; ///< allocated within a cross entropy or log softmax
+    Held loaded; ///< by torch.load() or load_file(), each with the size of another live block
+    Held copied; ///< by copy.deepcopy(), likewise
+    bool inOptimizer = false; ///< the request
+    bool inSetup = false; ///< the request: a model is made, moved or loaded
+    bool inLoss = false; ///< the request
+};
+
+struct OomExplained {
+    OomVerdict verdict;
+    OomEvidence evidence;
+};
+
+/// Makes a leak the cause where what steps left behind is what the request lacked: too big without it no
+/// more, or where the fragments would last for a tenth as many steps more as ran. As sure as the steps.
+void takeLeak(OomVerdict& verdict, const LeakReport& leaks);
+
+/// oomVerdictOf(), steps, categories and leaks of a trace. O(events + blocks log blocks), and replays. Fails
+/// with Cancelled alone.
+[[nodiscard]] Result<OomExplained> explainOom(const DeviceTrace& trace, const Clock& clock,
+    const AllocatorMap& map, const ReplayReport& report, const Progress& progress = {});
+
+} // namespace strata::model
