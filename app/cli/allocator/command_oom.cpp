@@ -121,8 +121,8 @@ public:
             const auto report = model::checkReplay(*trace, asked);
             if (!report)
                 return model::Failure(report.error());
-            auto explained = model::explainOom(*trace, model::Clock(*trace),
-                model::allocatorMapAt(*trace, *event, &*report), *report);
+            auto explained = model::explainOom(
+                *trace, model::Clock(*trace), model::allocatorMapAt(*trace, *event, &*report), *report);
             if (!explained)
                 return model::Failure(explained.error());
             const std::int64_t held = explained->verdict.parts.availableBytes();

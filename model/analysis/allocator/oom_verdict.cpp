@@ -108,22 +108,23 @@ Sentence verdictSentence(const OomVerdict& verdict)
     switch (verdict.cause) {
     case OomCause::TooBig:
         if (verdict.packedSpareBytes >= 0)
-            return say("too big: nearly full. Without any fragmentation, the request would leave %1 of %2 free",
+            return say(
+                "too big: nearly full. Without any fragmentation, the request would leave %1 of %2 free",
                 asBytes(verdict.packedSpareBytes), asBytes(verdict.limitBytes));
         return say("too big: what is in use and the %1 asked for together exceed the device",
             asBytes(verdict.roundedBytes));
     case OomCause::Leak:
         return isSure(verdict.certainty)
             ? say("leak: each step keeps %1, and %2 were kept by now", asBytes(verdict.leakedBytesPerStep),
-                  asBytes(verdict.leakedBytes))
+                asBytes(verdict.leakedBytes))
             : say("probably a leak: each step keeps %1, and %2 were kept by now",
-                  asBytes(verdict.leakedBytesPerStep), asBytes(verdict.leakedBytes));
+                asBytes(verdict.leakedBytesPerStep), asBytes(verdict.leakedBytes));
     case OomCause::MemoryFraction:
         return verdict.allowedBytes
             ? say("memory fraction: PyTorch may use %1 of this device, and the driver had %2 free",
-                  asBytes(*verdict.allowedBytes), asBytes(verdict.parts.deviceFreeBytes))
+                asBytes(*verdict.allowedBytes), asBytes(verdict.parts.deviceFreeBytes))
             : say("memory fraction: the driver had %1 free, but PyTorch was not allowed to use %2 more",
-                  asBytes(verdict.parts.deviceFreeBytes), asBytes(verdict.roundedBytes));
+                asBytes(verdict.parts.deviceFreeBytes), asBytes(verdict.roundedBytes));
     case OomCause::Fragmented:
         return say("fragmented: %1 are free within segments, but no piece of them holds %2", withheld,
             asBytes(verdict.roundedBytes));
@@ -139,8 +140,9 @@ Sentence verdictSentence(const OomVerdict& verdict)
         break;
     }
     if (verdict.capacityDoubtful)
-        return say("unknown: PyTorch could use %1, the memory of no GPU that Strata knows; another process or a "
-                   "library may hold the rest",
+        return say(
+            "unknown: PyTorch could use %1, the memory of no GPU that Strata knows; another process or a "
+            "library may hold the rest",
             asBytes(verdict.parts.availableBytes()));
     return cause == verdict.causes.end() || !cause->wouldHaveServed
         ? say("unknown: nothing that the recording tells of would have served the request alone")
@@ -157,10 +159,12 @@ Sentence remedySentence(const OomVerdict& verdict)
         const std::int64_t missing = verdict.roundedBytes - parts.deviceFreeBytes - parts.freeSmallBytes
             - parts.freeLargeBytes - parts.pendingFreeBytes;
         if (missing <= 0)
-            return say("No allocator setting helps for long: the program has to hold less, or the card has to "
-                       "be larger.");
-        return say("No allocator setting serves it: the program has to hold at least %1 less, or the card has "
-                   "to be larger.",
+            return say(
+                "No allocator setting helps for long: the program has to hold less, or the card has to "
+                "be larger.");
+        return say(
+            "No allocator setting serves it: the program has to hold at least %1 less, or the card has "
+            "to be larger.",
             asBytes(missing));
     }
     case OomCause::Leak:
@@ -246,11 +250,11 @@ Result<OomVerdict> oomVerdictOf(
     add(OomCause::Unknown, parts.unknownBytes.value_or(0));
     std::ranges::stable_sort(verdict.causes, std::greater{}, &OomCauseBytes::bytes);
     verdict.limitBytes = limit;
-    verdict.packedSpareBytes
-        = limit - parts.requestedBytes - parts.roundingBytes - verdict.roundedBytes;
-    const bool isTooBig = static_cast<double>(verdict.packedSpareBytes) < kNearlyFull * static_cast<double>(limit);
-    verdict.capacityDoubtful = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory
-        && isTooBig && !isWholeDevice(available);
+    verdict.packedSpareBytes = limit - parts.requestedBytes - parts.roundingBytes - verdict.roundedBytes;
+    const bool isTooBig
+        = static_cast<double>(verdict.packedSpareBytes) < kNearlyFull * static_cast<double>(limit);
+    verdict.capacityDoubtful = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory && isTooBig
+        && !isWholeDevice(available);
     if (isLimited) {
         verdict.cause = OomCause::MemoryFraction;
     } else if (isTooBig) {
@@ -262,8 +266,7 @@ Result<OomVerdict> oomVerdictOf(
     if (verdict.cause == OomCause::Unknown)
         verdict.certainty = Certainty::Unknown;
 
-    verdict.missingBytes
-        = std::max<std::int64_t>(0, segment - left);
+    verdict.missingBytes = std::max<std::int64_t>(0, segment - left);
     verdict.unusableBytes = parts.deviceFreeBytes - left;
     verdict.pins = pinsOf(fragmentationOf(trace, map, report.settings));
     auto tried = trySettingsUpTo(trace, report, event, std::min(available, reserved + left), progress);

@@ -93,7 +93,8 @@ struct OomVerdict {
 /// Of the out-of-memory that `map` is of, by the figures of the allocator and of the driver. The first that
 /// holds:
 ///
-///   unknown          the capacity is not recorded, and what PyTorch could have is the memory of no known GPU:
+///   unknown          the capacity is not recorded, and what PyTorch could have is the memory of no known
+///   GPU:
 ///                    no cause but free memory that PyTorch keeps can be told then
 ///   memory_fraction  the driver had as much free as the segment for the request takes
 ///   too_big          live blocks and the request exceed the limit, or leave less than kNearlyFull of it

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/analysis/allocator/fragmentation_answer.h"
-#include "model/analysis/oom/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/oom/oom_next.h"
 #include "model/trace/stack_fields.h"
 
 #include <optional>

@@ -85,6 +85,8 @@ public:
         m_found.inSetup = origin.has(StackOrigin::Setup) || origin.has(StackOrigin::Load)
             || origin.has(StackOrigin::Init);
         m_found.inLoss = (marksOf(request) & OfLoss) != 0;
+        const EventPhase phase = m_trace.events().phaseOf(static_cast<std::size_t>(map.event));
+        m_found.gradientsOff = phase == EventPhase::NoGrad || phase == EventPhase::Inference;
     }
 
 private:
@@ -152,7 +154,8 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
         return;
     std::int64_t kept = 0, perStep = 0;
     for (const LeakSite& site : leaks.sites) {
-        if (site.kind != LeakKind::Leak || site.blocksPerStep <= 0) // else one block that is made anew, larger
+        if (site.kind != LeakKind::Leak
+            || site.blocksPerStep <= 0) // else one block that is made anew, larger
             continue;
         perStep = wrapAdd(perStep, site.allocatedBytesPerStep);
         for (const LeakGrowth& stayed : site.survivors)

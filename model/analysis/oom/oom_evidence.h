@@ -30,6 +30,7 @@ struct OomEvidence {
     bool inOptimizer = false; ///< the request
     bool inSetup = false; ///< the request: a model is made, moved or loaded
     bool inLoss = false; ///< the request
+    bool gradientsOff = false; ///< at the request, as autograd noted
 };
 
 struct OomExplained {

@@ -128,15 +128,17 @@ public:
         case OomCause::PrivatePools:
             return addPools();
         case OomCause::PendingFree:
-            return put(say("Wait for the other stream before this request: torch.cuda.synchronize()."), false);
+            return put(
+                say("Wait for the other stream before this request: torch.cuda.synchronize()."), false);
         case OomCause::OtherProcess: // which alone would have served it
             return put(say("End the other processes on this GPU: they use %1.",
                            asBytes(m_verdict.parts.otherProcessesBytes.value_or(0))),
                 true, "nvidia-smi");
         case OomCause::OutsidePyTorch:
-            return put(say("Find the library that holds %1 beside PyTorch: NCCL, a second framework, a custom "
-                           "kernel.",
-                           asBytes(m_verdict.parts.outsideBytes.value_or(0))),
+            return put(
+                say("Find the library that holds %1 beside PyTorch: NCCL, a second framework, a custom "
+                    "kernel.",
+                    asBytes(m_verdict.parts.outsideBytes.value_or(0))),
                 false);
         case OomCause::Unknown:
             return put(say("See whether other processes or libraries hold memory of this GPU. This recording "
@@ -154,7 +156,8 @@ private:
     /// Whether the request would be served without so many bytes, wherever they lie.
     [[nodiscard]] bool wouldServe(std::int64_t bytes) const
     {
-        return bytes > 0 && wrapAdd(m_verdict.packedSpareBytes, bytes)
+        return bytes > 0
+            && wrapAdd(m_verdict.packedSpareBytes, bytes)
             >= static_cast<std::int64_t>(kNearlyFull * static_cast<double>(m_verdict.limitBytes));
     }
 
@@ -173,10 +176,14 @@ private:
         put(say("%1: %2; %3.", lineOf(site->stack), site->pattern, site->change), verified);
     }
 
-    /// The one that a stack shows first, then the largest.
+    /// What a stack shows comes first, then what holds most.
     void addForTooBig()
     {
         const OomEvidence& found = m_evidence;
+        if (m_verdict.roundedBytes > m_verdict.limitBytes / 2)
+            return put(say("Compute this request in smaller parts: it takes %1 of %2 alone.",
+                           asBytes(m_verdict.roundedBytes), asBytes(m_verdict.limitBytes)),
+                false);
         const std::size_t before = m_steps.size();
         addLeak(false);
         if (m_steps.size() > before)
@@ -187,8 +194,8 @@ private:
                            lineOf(found.loaded.stack), asBytes(found.loaded.bytes)),
                 true);
         if (wouldServe(found.copied.bytes))
-            return put(say("Keep fewer copies of the model: copy.deepcopy() holds %1.",
-                           asBytes(found.copied.bytes)),
+            return put(
+                say("Keep fewer copies of the model: copy.deepcopy() holds %1.", asBytes(found.copied.bytes)),
                 true);
         const bool ofLoss = found.inLoss || found.loss.largestBytes >= m_verdict.roundedBytes / 2;
         if (ofLoss
@@ -197,16 +204,20 @@ private:
                            "holds %1.",
                            asBytes(found.loss.bytes)),
                 false);
-        if (found.inOptimizer || (wouldServe(found.states.bytes) && found.states.bytes > found.activations.bytes))
+        if (found.inOptimizer
+            || (wouldServe(found.states.bytes) && found.states.bytes > found.activations.bytes))
             return put(found.states.bytes > 0
                     ? say("Use an optimizer with less state, such as SGD or an 8-bit Adam: states hold %1 so "
                           "far.",
-                          asBytes(found.states.bytes))
+                        asBytes(found.states.bytes))
                     : say("Use an optimizer with less state, such as SGD or an 8-bit Adam."),
                 false);
         if (2 * found.activations.bytes > found.liveBytes)
-            return put(say("Make the batch size smaller, or checkpoint modules: activations hold %1 so far.",
-                           asBytes(found.activations.bytes)),
+            return put(found.gradientsOff
+                    ? say("Make the batch size smaller: activations hold %1 so far.",
+                        asBytes(found.activations.bytes))
+                    : say("Make the batch size smaller, or checkpoint modules: activations hold %1 so far.",
+                        asBytes(found.activations.bytes)),
                 false);
         if (2 * found.parameters.bytes > found.liveBytes)
             put(say("Keep the weights in half precision, such as bfloat16: parameters hold %1.",
@@ -217,9 +228,9 @@ private:
     void addLimit()
     {
         const std::int64_t needed = m_verdict.parts.reservedBytes() + m_verdict.missingBytes
-            + (m_verdict.allowedBytes ? std::max<std::int64_t>(0,
-                                            *m_verdict.allowedBytes - m_verdict.parts.reservedBytes())
-                                      : std::int64_t{ 0 });
+            + (m_verdict.allowedBytes
+                    ? std::max<std::int64_t>(0, *m_verdict.allowedBytes - m_verdict.parts.reservedBytes())
+                    : std::int64_t{ 0 });
         put(say("Raise the memory fraction of this process, to at least %1: "
                 "torch.cuda.set_per_process_memory_fraction().",
                 asBytes(needed)),
@@ -233,15 +244,16 @@ private:
         const Pin& pin = m_verdict.pins.front();
         const FrameId line = userFrame(m_trace.recording(), m_trace.blocks().stack[pin.block]);
         if (!pin.pending && line.valid() && pin.givesBackBytes >= m_verdict.missingBytes)
-            put(say("Free the %1 of %2 before this request: the driver then gets %3 back.", asBytes(pin.bytes),
-                    frameLabel(m_trace.recording(), line), asBytes(pin.givesBackBytes)),
+            put(say("Free the %1 of %2 before this request: the driver then gets %3 back.",
+                    asBytes(pin.bytes), frameLabel(m_trace.recording(), line), asBytes(pin.givesBackBytes)),
                 m_verdict.exact);
     }
 
     void addPools()
     {
         if (m_verdict.onePool && m_verdict.onePool->servesRequest)
-            put(say("Let the %1 graph pools share one pool: the replay serves the request. Pass the same pool= "
+            put(say("Let the %1 graph pools share one pool: the replay serves the request. Pass the same "
+                    "pool= "
                     "to each torch.cuda.graph().",
                     m_verdict.onePool->places),
                 m_verdict.onePool->exact);
@@ -259,8 +271,8 @@ private:
 
 } // namespace
 
-std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verdict,
-    const OomEvidence& evidence, const std::string& file)
+std::vector<NextStep> nextSteps(
+    const DeviceTrace& trace, const OomVerdict& verdict, const OomEvidence& evidence, const std::string& file)
 {
     std::vector<NextStep> steps;
     const bool settingsFirst = verdict.cause == OomCause::Fragmented;
@@ -274,10 +286,13 @@ std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verd
         name = name.stem();
     const std::string stem = name.stem().string();
     const std::string kept = shellQuoted((stem.empty() ? "run" : stem) + "-larger.strata");
-    const std::size_t room = endsInFailure(trace, verdict.event) ? kMostSteps - 2 : kMostSteps;
+    const std::int64_t fits = std::max(verdict.parts.availableBytes() - verdict.unusableBytes, kBytesOfMiB);
+    // Where others fill the GPU, no plan has room.
+    const bool canPlan = steps.empty() || fits >= verdict.roundedBytes;
+    const std::size_t room = canPlan && endsInFailure(trace, verdict.event) ? kMostSteps - 2 : kMostSteps;
     if (steps.size() > room)
         steps.resize(room);
-    if (steps.size() + 2 > kMostSteps)
+    if (!canPlan || steps.size() + 2 > kMostSteps)
         return steps;
     steps.push_back(
         { say("Run all of the program on a larger simulated GPU: this recording does not show its "
@@ -285,7 +300,6 @@ std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verd
             "strata dryrun " + roomierCard(trace, verdict) + " -o " + kept + " -- "
                 + commandOf(trace, verdict),
             false, false });
-    const std::int64_t fits = std::max(verdict.parts.availableBytes() - verdict.unusableBytes, kBytesOfMiB);
     steps.push_back({ say("Then ask for changes that fit in %1.", asBytes(fits)),
         "strata whatif " + kept + " --plan " + std::to_string(fits / kBytesOfMiB) + "MiB", false, false });
     return steps;

@@ -73,9 +73,8 @@ void PeakParts::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device, co
             part.addWidget(new AdviceList(*verdict, palette));
         if (const auto shown = m_document.device();
             shown && shown->trace && shown->trace->device() == device.summary->device) {
-            std::vector<model::NextStep> next
-                = model::nextSteps(
-                    *shown->trace, *verdict, explained->evidence, m_document.path().toStdString());
+            std::vector<model::NextStep> next = model::nextSteps(
+                *shown->trace, *verdict, explained->evidence, m_document.path().toStdString());
             std::erase_if(next, [](const model::NextStep& step) { return step.isSetting; });
             part.addSpacing(kGrid);
             part.addWidget(new NextStepList(next, palette));
