@@ -107,6 +107,10 @@ Sentence verdictSentence(const OomVerdict& verdict)
     const SentenceArgument withheld = asBytes(cause == verdict.causes.end() ? 0 : cause->bytes);
     switch (verdict.cause) {
     case OomCause::TooBig:
+        if (verdict.statesToComeBytes > 0)
+            return say("too big: the optimizer still has to make %1 of state, and %2 are free in all",
+                asBytes(verdict.statesToComeBytes),
+                asBytes(verdict.packedSpareBytes + verdict.roundedBytes));
         if (verdict.packedSpareBytes >= 0)
             return say(
                 "too big: nearly full. Without any fragmentation, the request would leave %1 of %2 free",
@@ -126,6 +130,9 @@ Sentence verdictSentence(const OomVerdict& verdict)
             : say("memory fraction: the driver had %1 free, but PyTorch was not allowed to use %2 more",
                 asBytes(verdict.parts.deviceFreeBytes), asBytes(verdict.roundedBytes));
     case OomCause::Fragmented:
+        if (!isSure(verdict.certainty))
+            return say("probably fragmented: %1 are free within segments, but no piece of them holds %2",
+                withheld, asBytes(verdict.roundedBytes));
         return say("fragmented: %1 are free within segments, but no piece of them holds %2", withheld,
             asBytes(verdict.roundedBytes));
     case OomCause::PrivatePools:
@@ -265,6 +272,9 @@ Result<OomVerdict> oomVerdictOf(
     }
     if (verdict.cause == OomCause::Unknown)
         verdict.certainty = Certainty::Unknown;
+    if (verdict.cause == OomCause::Fragmented
+        && static_cast<double>(verdict.packedSpareBytes) < kFewLeft * static_cast<double>(limit))
+        verdict.certainty = Certainty::Likely;
 
     verdict.missingBytes = std::max<std::int64_t>(0, segment - left);
     verdict.unusableBytes = parts.deviceFreeBytes - left;

@@ -32,6 +32,9 @@ enum class OomCause : std::uint8_t {
 /// A request is too big, too, where no fragmentation at all would leave less than this share of what PyTorch
 /// may use: no allocator packs so tightly, and the next request of the same step is refused.
 inline constexpr double kNearlyFull = 0.05;
+/// With less than this share left, fragments are a likely cause only: nothing shows what the step still
+/// needs.
+inline constexpr double kFewLeft = 0.1;
 
 /// A cause that is not too_big, with the bytes that it withholds.
 struct OomCauseBytes {
@@ -85,6 +88,7 @@ struct OomVerdict {
     /// else may hold the rest.
     bool capacityDoubtful = false;
     std::int64_t leakedBytes = 0, leakedBytesPerStep = 0; ///< of Leak: requested, live and a step
+    std::int64_t statesToComeBytes = 0; ///< of TooBig: what the optimizer still has to make, with the request
     std::optional<SharedMemory> onePool; ///< of graphs, up to the request
     std::vector<SettingTried>
         advice; ///< each serves the request when this recording is replayed; three at most
@@ -100,8 +104,8 @@ struct OomVerdict {
 ///   too_big          live blocks and the request exceed the limit, or leave less than kNearlyFull of it
 ///   another          the one with most bytes that alone would have served the request
 ///
-/// Leaks need steps: see takeLeak(). Replays the trace once for each setting worth trying. Fails with
-/// Cancelled alone.
+/// Leaks and states to come need more than the allocator: see takeLeak() and takeStates(). Replays the trace
+/// once for each setting worth trying. Fails with Cancelled alone.
 [[nodiscard]] Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, const AllocatorMap& map,
     const ReplayReport& report, const Progress& progress = {});
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -81,6 +82,8 @@ public:
         m_found.loaded = twinsOf(loaded, sizes);
         m_found.copied = twinsOf(copied, sizes);
         const StackOrigin& origin = m_origins.of(request);
+        if (origin.has(StackOrigin::State))
+            m_found.stateLines = countStateLines();
         m_found.inOptimizer = origin.has(StackOrigin::Optimizer);
         m_found.inSetup = origin.has(StackOrigin::Setup) || origin.has(StackOrigin::Load)
             || origin.has(StackOrigin::Init);
@@ -110,6 +113,11 @@ private:
     {
         const StackOrigin& origin = m_origins.of(m_trace.blocks().stack[block]);
         const Category category = m_categories.of(block).category;
+        const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
+        if (category == Category::Gradient)
+            m_found.gradientBytes = wrapAdd(m_found.gradientBytes, bytes);
+        if (origin.has(StackOrigin::State))
+            m_stateBytes[m_trace.blocks().stack[block]] += bytes;
         if ((marks & OfLoss) != 0)
             add(m_found.loss, block);
         if (category == Category::OptimizerState || origin.has(StackOrigin::Optimizer))
@@ -121,6 +129,14 @@ private:
                 && !origin.has(StackOrigin::Setup) && category != Category::Gradient
                 && category != Category::Buffer && category != Category::Workspace))
             add(m_found.activations, block);
+    }
+
+    /// Without those of small ones, such as counts of steps.
+    [[nodiscard]] std::int64_t countStateLines() const
+    {
+        constexpr std::int64_t kShare = 10;
+        return std::ranges::count_if(
+            m_stateBytes, [&](const auto& line) { return line.second > m_found.states.bytes / kShare; });
     }
 
     /// Those that have the size of a block which is not among them, each of such a block of its own.
@@ -142,6 +158,7 @@ private:
     const Categories& m_categories;
     StackOrigins m_origins;
     std::vector<std::uint8_t> m_marks;
+    std::map<StackId, std::int64_t> m_stateBytes;
     OomEvidence& m_found;
 };
 
@@ -149,7 +166,7 @@ private:
 
 void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
 {
-    constexpr std::int64_t kTenth = 10;
+    constexpr std::int64_t kPart = 4; // of the steps that ran
     if (leaks.verdict != LeakReport::Verdict::Found)
         return;
     std::int64_t kept = 0, perStep = 0;
@@ -164,7 +181,7 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
     }
     const bool served = verdict.packedSpareBytes + kept
         >= static_cast<std::int64_t>(kNearlyFull * static_cast<double>(verdict.limitBytes));
-    const bool lasts = perStep > 0 && verdict.packedSpareBytes / perStep * kTenth >= leaks.steps;
+    const bool lasts = perStep > 0 && verdict.packedSpareBytes / perStep * kPart >= leaks.steps;
     const bool mayBe = verdict.cause == OomCause::TooBig
         || ((verdict.cause == OomCause::Fragmented || verdict.cause == OomCause::Unknown) && !lasts);
     if (perStep <= 0 || !served || !mayBe)
@@ -175,6 +192,20 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
     verdict.leakedBytesPerStep = perStep;
     verdict.capacityDoubtful = false;
     verdict.advice.clear(); // each serves this request, and not those of the next steps
+}
+
+void takeStates(OomVerdict& verdict, const OomEvidence& evidence)
+{
+    const std::int64_t stepped = std::min(evidence.parameters.bytes, evidence.gradientBytes);
+    if (verdict.cause != OomCause::Fragmented || evidence.stateLines == 0
+        || stepped > verdict.limitBytes / evidence.stateLines)
+        return;
+    const std::int64_t toCome = stepped * evidence.stateLines - evidence.states.bytes;
+    if (toCome <= verdict.packedSpareBytes + verdict.roundedBytes)
+        return;
+    verdict.cause = OomCause::TooBig;
+    verdict.certainty = Certainty::ShownByStack;
+    verdict.statesToComeBytes = toCome;
 }
 
 Result<OomExplained> explainOom(const DeviceTrace& trace, const Clock& clock, const AllocatorMap& map,
@@ -194,6 +225,7 @@ Result<OomExplained> explainOom(const DeviceTrace& trace, const Clock& clock, co
     if (!categories)
         return Failure(categories.error());
     EvidenceFinder(trace, *categories, explained.evidence).lookAt(map, explained.verdict.request);
+    takeStates(explained.verdict, explained.evidence);
     takeLeak(explained.verdict, *leaks);
     explained.evidence.leaks = std::move(*leaks);
     return explained;

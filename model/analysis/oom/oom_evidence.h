@@ -23,6 +23,9 @@ struct OomEvidence {
     std::int64_t liveBytes = 0;
     Held parameters;
     Held states; ///< allocated within an optimizer, or states by their category
+    std::int64_t gradientBytes = 0;
+    /// Lines of the optimizer that make states, each one for every parameter; 0: the request is of none.
+    std::int64_t stateLines = 0;
     Held activations; ///< of modules: activations, and what the forward that failed made
     Held loss; ///< allocated within a cross entropy or log softmax
     Held loaded; ///< by torch.load() or load_file(), each with the size of another live block
@@ -39,8 +42,13 @@ struct OomExplained {
 };
 
 /// Makes a leak the cause where what steps left behind is what the request lacked: too big without it no
-/// more, or where the fragments would last for a tenth as many steps more as ran. As sure as the steps.
+/// more, or where the fragments would last for less than a quarter as many steps more as ran. As sure as the
+/// steps.
 void takeLeak(OomVerdict& verdict, const LeakReport& leaks);
+
+/// Makes a request that an optimizer makes states with too big, where the states that its other parameters
+/// still need exceed what is free in all: as many for each parameter with a gradient as lines make them.
+void takeStates(OomVerdict& verdict, const OomEvidence& evidence);
 
 /// oomVerdictOf(), steps, categories and leaks of a trace. O(events + blocks log blocks), and replays. Fails
 /// with Cancelled alone.
