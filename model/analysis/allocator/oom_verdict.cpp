@@ -30,10 +30,23 @@ std::optional<std::int64_t> otherProcessesBytes(const DeviceTrace& trace, EventI
     return bytes;
 }
 
+bool usesPools(const DeviceTrace& trace, EventIndex event)
+{
+    using Kind = AllocatorCall::Kind;
+    return std::ranges::any_of(
+        AllocatorCalls::of(trace.recording(), trace.device()), [&](const AllocatorCall& call) {
+            return call.event <= event && (call.kind == Kind::PoolBegin || call.kind == Kind::PoolCreate);
+        });
+}
+
 void addMapTo(OomParts& parts, const DeviceTrace& trace, const AllocatorMap& map)
 {
+    // Events of older versions do not name their pool. PyTorch gives back segments of the default pools that
+    // are free as a whole before it refuses a request.
+    const bool hidesPools = !map.exact && usesPools(trace, map.event);
     for (const MapSegment& segment : map.segments) {
-        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault();
+        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault()
+            || (hidesPools && segment.isCached() && !segment.expandable);
         const bool small = isSmall(trace.recording(), segment);
         std::int64_t& free = isPrivate ? parts.freePrivateBytes
             : small                    ? parts.freeSmallBytes
@@ -109,8 +122,7 @@ Sentence verdictSentence(const OomVerdict& verdict)
     case OomCause::TooBig:
         if (verdict.statesToComeBytes > 0)
             return say("too big: the optimizer still has to make %1 of state, and %2 are free in all",
-                asBytes(verdict.statesToComeBytes),
-                asBytes(verdict.packedSpareBytes + verdict.roundedBytes));
+                asBytes(verdict.statesToComeBytes), asBytes(verdict.packedSpareBytes + verdict.roundedBytes));
         if (verdict.packedSpareBytes >= 0)
             return say(
                 "too big: nearly full. Without any fragmentation, the request would leave %1 of %2 free",
@@ -118,11 +130,8 @@ Sentence verdictSentence(const OomVerdict& verdict)
         return say("too big: what is in use and the %1 asked for together exceed the device",
             asBytes(verdict.roundedBytes));
     case OomCause::Leak:
-        return isSure(verdict.certainty)
-            ? say("leak: each step keeps %1, and %2 were kept by now", asBytes(verdict.leakedBytesPerStep),
-                asBytes(verdict.leakedBytes))
-            : say("probably a leak: each step keeps %1, and %2 were kept by now",
-                asBytes(verdict.leakedBytesPerStep), asBytes(verdict.leakedBytes));
+        return say("leak: each step keeps %1, and %2 were kept by now", asBytes(verdict.leakedBytesPerStep),
+            asBytes(verdict.leakedBytes));
     case OomCause::MemoryFraction:
         return verdict.allowedBytes
             ? say("memory fraction: PyTorch may use %1 of this device, and the driver had %2 free",

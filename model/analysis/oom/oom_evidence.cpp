@@ -187,7 +187,8 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
     if (perStep <= 0 || !served || !mayBe)
         return;
     verdict.cause = OomCause::Leak;
-    verdict.certainty = leaks.certainty;
+    // Only steps whose ends are shown are compared: growth is no guess then, whatever the kind of the steps.
+    verdict.certainty = std::min(leaks.certainty, Certainty::ShownByStack);
     verdict.leakedBytes = kept;
     verdict.leakedBytesPerStep = perStep;
     verdict.capacityDoubtful = false;

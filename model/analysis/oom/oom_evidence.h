@@ -42,8 +42,7 @@ struct OomExplained {
 };
 
 /// Makes a leak the cause where what steps left behind is what the request lacked: too big without it no
-/// more, or where the fragments would last for less than a quarter as many steps more as ran. As sure as the
-/// steps.
+/// more, or where the fragments would last for less than a quarter as many steps more as ran.
 void takeLeak(OomVerdict& verdict, const LeakReport& leaks);
 
 /// Makes a request that an optimizer makes states with too big, where the states that its other parameters

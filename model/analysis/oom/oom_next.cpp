@@ -120,7 +120,7 @@ public:
         case OomCause::TooBig:
             return addForTooBig();
         case OomCause::Leak:
-            return addLeak(isSure(m_verdict.certainty));
+            return addLeak(true);
         case OomCause::MemoryFraction:
             return addLimit();
         case OomCause::Fragmented:

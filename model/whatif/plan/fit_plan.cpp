@@ -91,6 +91,7 @@ public:
         , m_progress(progress)
     {
         m_plan.capacityBytes = capacityBytes;
+        m_plan.knowsBatch = m_runs.front().batchItems.has_value();
         m_scenario.capacityBytes = static_cast<std::int64_t>(static_cast<double>(capacityBytes) / kFitMargin);
     }
 
@@ -302,6 +303,9 @@ private:
         for (Scenario& single : alternativesTo(m_runs.front()))
             if (single.changes.size() == 1 && !single.changes.front().does(Does::Batch | Does::Checkpoints))
                 changes.push_back(std::move(single.changes.front()));
+        if (m_runs.front().steps != nullptr)
+            if (auto change = withoutLeak(m_runs.front()))
+                changes.push_back(*std::move(change));
         std::ranges::stable_sort(changes, {}, [](const Change& change) { return change.kind->effort; });
         for (const Change& change : changes) {
             if (firstOfKind(best.with(m_asked).changes, *change.kind))

@@ -49,6 +49,7 @@ struct FitPlan {
     std::int64_t capacityBytes = 0;
     std::vector<FitOption> options; ///< as asked for, one at least
     std::size_t chosen = 0;
+    bool knowsBatch = false; ///< else no batch was tried
 
     [[nodiscard]] const FitOption& answer() const { return options[chosen]; }
     [[nodiscard]] bool met() const { return answer().fits; }

@@ -247,7 +247,7 @@ TEST_F(OomVerdicts, ALeakIsTheCauseWhereTheRequestWouldFitWithoutIt)
     leaks.certainty = Certainty::Likely;
     verdict = tooBig;
     takeLeak(verdict, leaks);
-    EXPECT_EQ(verdict.certainty, Certainty::Likely);
+    EXPECT_EQ(verdict.certainty, Certainty::ShownByStack) << "of which kind steps are does not matter";
     // What stays is too little.
     leaks.sites[0].survivors[0].requestedBytes = 8 * kOomMiB;
     verdict = tooBig;
