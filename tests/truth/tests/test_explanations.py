@@ -40,11 +40,9 @@ VERDICTS_RIGHT, VERDICTS_ABSTAINED, ADVICE = 0.85, 0.10, 0.90
 
 #: Families that are not right yet, by kind and kind of recording.
 MISSES = {key: set(families.split()) for key, families in {
-    ("advice", SESSION): "graph_pools",
     ("ledgers", SESSION): "adam_by_hand graph_kept weights_in_init weights_without_grad",
     ("ledgers", SNAPSHOT): "adam_by_hand weights_in_init weights_without_grad",
-    ("loops", SNAPSHOT): "gradients_of_gradients_kept",
-    ("ooms", SESSION): "graph_pools"}.items()}
+    ("loops", SNAPSHOT): "gradients_of_gradients_kept"}.items()}
 
 
 def chosen(config, kind):
