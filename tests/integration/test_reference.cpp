@@ -4,7 +4,7 @@
 #include "app/cli/tables/row_labels.h"
 #include "app/launch/diagnosis.h"
 #include "model/analysis/allocator/fragmentation_answer.h"
-#include "model/analysis/allocator/oom_answer.h"
+#include "model/analysis/oom/oom_answer.h"
 #include "model/analysis/allocator/replay_answer.h"
 #include "model/analysis/allocator/state_answer.h"
 #include "model/analysis/summary/check_answer.h"

@@ -6,7 +6,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/text.h"
-#include "model/analysis/allocator/oom_answer.h"
+#include "model/analysis/oom/oom_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/tables/position.h"
@@ -121,18 +121,18 @@ public:
             const auto report = model::checkReplay(*trace, asked);
             if (!report)
                 return model::Failure(report.error());
-            auto verdict
-                = model::oomVerdictOf(*trace, model::allocatorMapAt(*trace, *event, &*report), *report);
-            if (!verdict)
-                return model::Failure(verdict.error());
-            const std::int64_t held = verdict->parts.reservedBytes() + verdict->parts.deviceFreeBytes;
+            auto explained = model::explainOom(
+                *trace, model::Clock(*trace), model::allocatorMapAt(*trace, *event, &*report), *report);
+            if (!explained)
+                return model::Failure(explained.error());
+            const std::int64_t held = explained->verdict.parts.availableBytes();
             if (m_capacity.bytes && *m_capacity.bytes < held)
                 return model::fail(model::Error::Kind::Usage,
                     model::say(
                         "--capacity %1: PyTorch and what was free came to %2 when the request was refused",
                         model::asBytes(*m_capacity.bytes), model::asBytes(held)),
                     model::say("give the capacity of the device that this was recorded on"));
-            answer.devices.emplace_back(*trace, std::move(*verdict), file);
+            answer.devices.emplace_back(*trace, std::move(*explained), file);
         }
         if (answer.devices.empty())
             return noneRefused(*traces);

@@ -119,7 +119,8 @@ public:
         app.add_flag("--alternatives", m_showsAlternatives,
             "And what one more change would come to, each on top of what is asked: other settings, half the "
             "batch and twice as much, checkpoints, another optimizer, what lies on the host");
-        app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it and the least CUDA context would need more")
+        app.add_option(
+               "--max-peak", m_maxPeakText, "Exit code 1 if it and the least CUDA context would need more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,
                "Writes the predicted run, or with --confirm the one that confirms it, to be opened as any "
@@ -323,19 +324,23 @@ private:
         const auto runs = runsOn(*traces.front(), recordings, &m_training);
         if (!runs)
             return model::Failure(runs.error());
-        if (m_plan.budgetBytes > 0) {
-            auto plan = model::planCheckpoints(*runs, m_scenario, m_plan);
-            if (!plan)
-                return model::Failure(plan.error());
-            std::ranges::move(plan->changes(), std::back_inserter(m_scenario.changes));
-            return *std::move(plan);
-        }
-        auto plan = m_planText == kCheapest ? model::planCheapest(*runs, m_scenario)
-                                            : model::planLargestBatch(*runs, m_scenario);
+        auto plan = m_plan.budgetBytes > 0 ? model::planWithin(*runs, m_scenario, m_plan)
+            : m_planText == kCheapest      ? model::planForCapacity(*runs, m_scenario)
+                                           : largestBatch(*runs);
         if (!plan)
             return model::Failure(plan.error());
-        m_scenario = plan->answer().with(m_scenario);
+        if (const auto* const checkpoints = std::get_if<model::CheckpointPlan>(&*plan))
+            std::ranges::move(checkpoints->changes(), std::back_inserter(m_scenario.changes));
+        else
+            m_scenario = std::get<model::FitPlan>(*plan).answer().with(m_scenario);
         return *std::move(plan);
+    }
+
+    [[nodiscard]] model::Result<model::AnyPlan> largestBatch(
+        const std::vector<model::RecordedRun>& runs) const
+    {
+        auto plan = model::planLargestBatch(runs, m_scenario);
+        return plan ? model::Result<model::AnyPlan>(*std::move(plan)) : model::Failure(plan.error());
     }
 
     /// What the program comes to replaces what was made of the recording.

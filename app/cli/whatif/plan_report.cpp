@@ -43,7 +43,8 @@ std::string foundOf(const model::FitPlan& plan)
             "recording with another batch (--with FILE2) tells each size",
             nameOf(chosen), capacity);
     if (!plan.met())
-        return "nothing that was tried fits " + capacity;
+        return "nothing that was tried fits " + capacity
+            + (plan.knowsBatch ? "" : "; the batch size is not known: --batch-of N tries smaller ones");
     if (plan.goal != model::FitGoal::LargestBatch)
         return fmt::format("{} fits {}", nameOf(chosen), capacity);
     if (chosen.mostItemsTried)

@@ -12,6 +12,7 @@
 #include "model/cards/fits.h"
 #include "model/trace/producer.h"
 #include "model/whatif/ask/module_choice.h"
+#include "model/whatif/calls/calls_again.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ std::string requestedText(const WhatIfDevice& device)
     return fmt::format("it requests {}, {}", formatBytes(is),
         is == was ? "as was recorded"
                   : fmt::format("{} {} than the {} that were recorded", formatBytes(std::abs(is - was)),
-                        is < was ? "less" : "more", formatBytes(was)));
+                      is < was ? "less" : "more", formatBytes(was)));
 }
 
 std::string verdictOf(
@@ -116,8 +117,8 @@ std::string cardsWith(const WhatIfDevice& device, model::Fit fit)
     const model::Recording& recording = device.trace->recording();
     if (model::acceleratorOf(recording) != model::Accelerator::Cuda)
         return {};
-    std::vector<model::CardFit> fits = model::cardFits(
-        device.roomBytes(), false, model::recordedCard(recording, device.trace->device()));
+    std::vector<model::CardFit> fits
+        = model::cardFits(device.roomBytes(), false, model::recordedCard(recording, device.trace->device()));
     std::erase_if(fits, [&](const model::CardFit& one) { return one.fit != fit; });
     std::ranges::stable_sort(fits, {}, [](const model::CardFit& one) { return std::abs(one.marginBytes); });
     constexpr std::size_t kNamed = 3; // one more rather than "and 1 larger"
@@ -274,6 +275,11 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
         out.line("  not confirmed: " + printable(device.confirmation->note));
     if (answer.plan)
         std::visit([&](const auto& plan) { printPlan(out, plan); }, *answer.plan);
+    if (answer.plan && !answer.planIsMet() && !answer.devices.empty()
+        && model::callListOf(*answer.devices.front().trace))
+        out.line("  not tried: changes that the recorded calls answer with --confirm, such as --change "
+                 "logits=chunks:8, "
+                 "attention=flash or amp=bf16");
     if (device.alternatives)
         printAlternatives(out, *device.alternatives);
 }

@@ -2,6 +2,8 @@
 #include "model/analysis/allocator/oom_verdict.h"
 
 #include "model/base/wrap.h"
+#include "model/cards/fits.h"
+#include "model/trace/program/allocator_calls.h"
 
 #include <algorithm>
 
@@ -11,6 +13,8 @@ namespace {
 
 constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kMostPins = 20;
+/// A driver that has so much more than what was asked for free serves it, whatever it needs for itself.
+constexpr std::int64_t kDriverSlack = 64 << 20;
 
 /// What the driver said of other processes, at the last reading before the event.
 std::optional<std::int64_t> otherProcessesBytes(const DeviceTrace& trace, EventIndex event)
@@ -26,10 +30,23 @@ std::optional<std::int64_t> otherProcessesBytes(const DeviceTrace& trace, EventI
     return bytes;
 }
 
+bool usesPools(const DeviceTrace& trace, EventIndex event)
+{
+    using Kind = AllocatorCall::Kind;
+    return std::ranges::any_of(
+        AllocatorCalls::of(trace.recording(), trace.device()), [&](const AllocatorCall& call) {
+            return call.event <= event && (call.kind == Kind::PoolBegin || call.kind == Kind::PoolCreate);
+        });
+}
+
 void addMapTo(OomParts& parts, const DeviceTrace& trace, const AllocatorMap& map)
 {
+    // Events of older versions do not name their pool. PyTorch gives back segments of the default pools that
+    // are free as a whole before it refuses a request.
+    const bool hidesPools = !map.exact && usesPools(trace, map.event);
     for (const MapSegment& segment : map.segments) {
-        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault();
+        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault()
+            || (hidesPools && segment.isCached() && !segment.expandable);
         const bool small = isSmall(trace.recording(), segment);
         std::int64_t& free = isPrivate ? parts.freePrivateBytes
             : small                    ? parts.freeSmallBytes
@@ -47,13 +64,32 @@ void addMapTo(OomParts& parts, const DeviceTrace& trace, const AllocatorMap& map
     }
 }
 
-std::int64_t liveInDefaultPools(const DeviceTrace& trace, const AllocatorMap& map)
+/// What a memory fraction allows, where one is recorded: the last call before the event, else the settings.
+std::optional<std::int64_t> allowedBytesAt(
+    const DeviceTrace& trace, const ReplayReport& report, EventIndex event, std::int64_t deviceBytes)
 {
-    std::int64_t live = 0;
-    for (const MapSegment& segment : map.segments)
-        if (poolOwnerOf(trace.recording(), segment.pool).isDefault())
-            live += segment.allocatedBytes;
-    return live;
+    std::optional<double> fraction = report.settings.memoryFraction;
+    for (const AllocatorCall& call : AllocatorCalls::of(trace.recording(), trace.device()))
+        if (call.kind == AllocatorCall::Kind::MemoryFraction && call.event <= event)
+            fraction = call.fraction;
+    if (!fraction || *fraction >= 1)
+        return std::nullopt;
+    return static_cast<std::int64_t>(*fraction * static_cast<double>(deviceBytes));
+}
+
+/// Whether so much is what PyTorch can have of a device that nothing else uses: of a card beside its CUDA
+/// context, or a whole number of GiB, as of simulated devices. Other amounts show that something is missing.
+bool isWholeDevice(std::int64_t availableBytes)
+{
+    constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+    if (availableBytes > 0 && availableBytes % kGiB == 0)
+        return true;
+    return std::ranges::any_of(cards(), [&](const Card& card) {
+        const std::int64_t missing = card.capacityBytes - availableBytes;
+        // Drivers differ by a hundredth in what they keep.
+        return missing >= -card.capacityBytes / 100
+            && missing <= outsideBytesOfProcess() + card.capacityBytes / 100;
+    });
 }
 
 std::vector<Pin> pinsOf(const Fragmentation& fragmentation)
@@ -73,8 +109,8 @@ std::vector<Pin> pinsOf(const Fragmentation& fragmentation)
 
 std::string_view causeName(OomCause cause)
 {
-    constexpr std::array<std::string_view, 7> kNames{ "too_big", "fragmented", "private_pools",
-        "pending_free", "outside_pytorch", "other_process", "unknown" };
+    constexpr std::array<std::string_view, 9> kNames{ "too_big", "leak", "memory_fraction", "fragmented",
+        "private_pools", "pending_free", "outside_pytorch", "other_process", "unknown" };
     return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -84,9 +120,28 @@ Sentence verdictSentence(const OomVerdict& verdict)
     const SentenceArgument withheld = asBytes(cause == verdict.causes.end() ? 0 : cause->bytes);
     switch (verdict.cause) {
     case OomCause::TooBig:
+        if (verdict.statesToComeBytes > 0)
+            return say("too big: the optimizer still has to make %1 of state, and %2 are free in all",
+                asBytes(verdict.statesToComeBytes), asBytes(verdict.packedSpareBytes + verdict.roundedBytes));
+        if (verdict.packedSpareBytes >= 0)
+            return say(
+                "too big: nearly full. Without any fragmentation, the request would leave %1 of %2 free",
+                asBytes(verdict.packedSpareBytes), asBytes(verdict.limitBytes));
         return say("too big: what is in use and the %1 asked for together exceed the device",
             asBytes(verdict.roundedBytes));
+    case OomCause::Leak:
+        return say("leak: each step keeps %1, and %2 were kept by now", asBytes(verdict.leakedBytesPerStep),
+            asBytes(verdict.leakedBytes));
+    case OomCause::MemoryFraction:
+        return verdict.allowedBytes
+            ? say("memory fraction: PyTorch may use %1 of this device, and the driver had %2 free",
+                asBytes(*verdict.allowedBytes), asBytes(verdict.parts.deviceFreeBytes))
+            : say("memory fraction: the driver had %1 free, but PyTorch was not allowed to use %2 more",
+                asBytes(verdict.parts.deviceFreeBytes), asBytes(verdict.roundedBytes));
     case OomCause::Fragmented:
+        if (!isSure(verdict.certainty))
+            return say("probably fragmented: %1 are free within segments, but no piece of them holds %2",
+                withheld, asBytes(verdict.roundedBytes));
         return say("fragmented: %1 are free within segments, but no piece of them holds %2", withheld,
             asBytes(verdict.roundedBytes));
     case OomCause::PrivatePools:
@@ -100,6 +155,11 @@ Sentence verdictSentence(const OomVerdict& verdict)
     case OomCause::Unknown:
         break;
     }
+    if (verdict.capacityDoubtful)
+        return say(
+            "unknown: PyTorch could use %1, the memory of no GPU that Strata knows; another process or a "
+            "library may hold the rest",
+            asBytes(verdict.parts.availableBytes()));
     return cause == verdict.causes.end() || !cause->wouldHaveServed
         ? say("unknown: nothing that the recording tells of would have served the request alone")
         : say("unknown: %1 are used outside PyTorch's allocator, by whom is not recorded", withheld);
@@ -114,19 +174,27 @@ Sentence remedySentence(const OomVerdict& verdict)
         const OomParts& parts = verdict.parts;
         const std::int64_t missing = verdict.roundedBytes - parts.deviceFreeBytes - parts.freeSmallBytes
             - parts.freeLargeBytes - parts.pendingFreeBytes;
-        if (missing > 0)
-            return say("No allocator setting serves it: the program has to hold at least %1 less, or the "
-                       "card has to be larger.",
-                asBytes(missing));
-        break;
+        if (missing <= 0)
+            return say(
+                "No allocator setting helps for long: the program has to hold less, or the card has to "
+                "be larger.");
+        return say(
+            "No allocator setting serves it: the program has to hold at least %1 less, or the card has "
+            "to be larger.",
+            asBytes(missing));
     }
+    case OomCause::Leak:
+        return say("No allocator setting helps for long: each step keeps more.");
+    case OomCause::MemoryFraction:
+        return say("No allocator setting that was tried serves the request within the limit of PyTorch.");
+    case OomCause::PendingFree:
+        return say("No allocator setting gives memory to other requests before its stream is done.");
     case OomCause::PrivatePools:
         return say("No allocator setting gives memory of private pools to other requests.");
     case OomCause::OutsidePyTorch:
     case OomCause::OtherProcess:
         return say("No allocator setting frees memory that PyTorch does not hold.");
     case OomCause::Fragmented:
-    case OomCause::PendingFree:
     case OomCause::Unknown:
         break;
     }
@@ -169,18 +237,27 @@ Result<OomVerdict> oomVerdictOf(
         parts.unknownBytes = 0;
     }
 
-    // A memory fraction leaves less than the driver has.
+    // A memory fraction leaves less than the driver has. The driver never refuses what it has room for.
+    const std::int64_t segment = report.settings.segmentBytes(verdict.roundedBytes);
     std::int64_t left = parts.deviceFreeBytes, limit = verdict.capacityBytes.value_or(available);
-    if (report.settings.memoryFraction && verdict.capacityBytes) {
-        const auto allowed = static_cast<std::int64_t>(
-            *report.settings.memoryFraction * static_cast<double>(*verdict.capacityBytes));
-        limit = std::min(limit, allowed);
-        left = std::clamp<std::int64_t>(allowed - reserved, 0, left);
+    if (verdict.capacityBytes)
+        verdict.allowedBytes = allowedBytesAt(trace, report, event, *verdict.capacityBytes);
+    if (verdict.allowedBytes) {
+        limit = std::min(limit, *verdict.allowedBytes);
+        left = std::clamp<std::int64_t>(*verdict.allowedBytes - reserved, 0, left);
+    }
+    const bool isLimited = parts.deviceFreeBytes >= segment && (!verdict.allowedBytes || left < segment);
+    if (isLimited && !verdict.allowedBytes) { // by what is not recorded: it allows what was reserved at least
+        limit = reserved;
+        left = 0;
+        if (parts.deviceFreeBytes < segment + kDriverSlack)
+            verdict.certainty = Certainty::Likely;
     }
     const auto add = [&](OomCause cause, std::int64_t bytes) {
         if (bytes > 0)
             verdict.causes.push_back({ cause, bytes, bytes >= verdict.roundedBytes - left });
     };
+    add(OomCause::MemoryFraction, parts.deviceFreeBytes - left);
     add(OomCause::Fragmented, parts.freeSmallBytes + parts.freeLargeBytes);
     add(OomCause::PrivatePools, parts.freePrivateBytes);
     add(OomCause::PendingFree, parts.pendingFreeBytes);
@@ -188,15 +265,27 @@ Result<OomVerdict> oomVerdictOf(
     add(OomCause::OtherProcess, parts.otherProcessesBytes.value_or(0));
     add(OomCause::Unknown, parts.unknownBytes.value_or(0));
     std::ranges::stable_sort(verdict.causes, std::greater{}, &OomCauseBytes::bytes);
-    if (liveInDefaultPools(trace, map) > limit - verdict.roundedBytes) {
-        verdict.cause = OomCause::TooBig;
+    verdict.limitBytes = limit;
+    verdict.packedSpareBytes = limit - parts.requestedBytes - parts.roundingBytes - verdict.roundedBytes;
+    const bool isTooBig
+        = static_cast<double>(verdict.packedSpareBytes) < kNearlyFull * static_cast<double>(limit);
+    verdict.capacityDoubtful = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory && isTooBig
+        && !isWholeDevice(available);
+    if (isLimited) {
+        verdict.cause = OomCause::MemoryFraction;
+    } else if (isTooBig) {
+        verdict.cause = verdict.capacityDoubtful ? OomCause::Unknown : OomCause::TooBig;
     } else {
         const auto first = std::ranges::find(verdict.causes, true, &OomCauseBytes::wouldHaveServed);
         verdict.cause = first != verdict.causes.end() ? first->cause : OomCause::Unknown;
     }
+    if (verdict.cause == OomCause::Unknown)
+        verdict.certainty = Certainty::Unknown;
+    if (verdict.cause == OomCause::Fragmented
+        && static_cast<double>(verdict.packedSpareBytes) < kFewLeft * static_cast<double>(limit))
+        verdict.certainty = Certainty::Likely;
 
-    verdict.missingBytes
-        = std::max<std::int64_t>(0, report.settings.segmentBytes(verdict.roundedBytes) - left);
+    verdict.missingBytes = std::max<std::int64_t>(0, segment - left);
     verdict.unusableBytes = parts.deviceFreeBytes - left;
     verdict.pins = pinsOf(fragmentationOf(trace, map, report.settings));
     auto tried = trySettingsUpTo(trace, report, event, std::min(available, reserved + left), progress);
@@ -206,8 +295,10 @@ Result<OomVerdict> oomVerdictOf(
     if (!onePool)
         return Failure(onePool.error());
     verdict.onePool = *onePool;
+    // Frees that wait for another stream wait under any settings, and not every recording shows their end.
+    const bool mayHelp = verdict.cause != OomCause::PendingFree;
     for (SettingTried& setting : *tried)
-        if (setting.servesRequest && verdict.advice.size() < kMostAdvice)
+        if (mayHelp && setting.servesRequest && verdict.advice.size() < kMostAdvice)
             verdict.advice.push_back(std::move(setting));
     return verdict;
 }

@@ -91,6 +91,7 @@ public:
         , m_progress(progress)
     {
         m_plan.capacityBytes = capacityBytes;
+        m_plan.knowsBatch = m_runs.front().batchItems.has_value();
         m_scenario.capacityBytes = static_cast<std::int64_t>(static_cast<double>(capacityBytes) / kFitMargin);
     }
 
@@ -126,7 +127,7 @@ public:
             return Failure(added.error());
         FitOption best;
         for (const auto step : { &FitPlanning::addSettings, &FitPlanning::addFused,
-                 &FitPlanning::addCheckpoints, &FitPlanning::addBatch }) {
+                 &FitPlanning::addCheckpoints, &FitPlanning::addOthers, &FitPlanning::addBatch }) {
             if (m_plan.options.back().fits)
                 break;
             if (const auto added = (this->*step)(best); !added)
@@ -295,6 +296,35 @@ private:
         return addTo(best, std::move(option));
     }
 
+    /// Changes of other kinds, of which each may go with the others: the least effort first.
+    Result<void> addOthers(FitOption& best)
+    {
+        std::vector<Change> changes;
+        for (Scenario& single : alternativesTo(m_runs.front()))
+            if (single.changes.size() == 1 && !single.changes.front().does(Does::Batch | Does::Checkpoints))
+                changes.push_back(std::move(single.changes.front()));
+        if (m_runs.front().steps != nullptr)
+            if (auto change = withoutLeak(m_runs.front()))
+                changes.push_back(*std::move(change));
+        std::ranges::stable_sort(changes, {}, [](const Change& change) { return change.kind->effort; });
+        for (const Change& change : changes) {
+            if (firstOfKind(best.with(m_asked).changes, *change.kind))
+                continue;
+            FitOption option = best;
+            option.changes.push_back(change);
+            if (const auto added = addTo(best, std::move(option)); !added)
+                return added;
+            if (m_plan.options.back().fits)
+                break;
+        }
+        return {};
+    }
+
+    static bool firstOfKind(const std::vector<Change>& changes, const ChangeKind& kind)
+    {
+        return std::ranges::find(changes, &kind, &Change::kind) != changes.end();
+    }
+
     Result<void> addBatch(FitOption& best)
     {
         if (!m_runs.front().batchItems)
@@ -401,6 +431,39 @@ Result<FitPlan> planCheapest(
 {
     auto planning = FitPlanning::of(runs, scenario, progress);
     return planning ? planning->cheapest() : Result<FitPlan>(Failure(planning.error()));
+}
+
+Result<AnyPlan> planForCapacity(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    auto plan = planCheapest(runs, scenario, progress);
+    if (!plan && plan.error().kind != Error::Kind::Refused)
+        return Failure(plan.error());
+    const std::int64_t capacity = plan ? plan->capacityBytes : scenario.capacityBytes.value_or(0);
+    if (capacity > 0 && (!plan || !plan->met())) {
+        auto checkpoints = planCheckpoints(runs, scenario, { capacity, {} }, progress);
+        if (checkpoints && checkpoints->met)
+            return AnyPlan(*std::move(checkpoints));
+    }
+    return plan ? Result<AnyPlan>(*std::move(plan)) : Failure(plan.error());
+}
+
+Result<AnyPlan> planWithin(const std::vector<RecordedRun>& runs, const Scenario& scenario,
+    const PlanAsked& asked, const Progress& progress)
+{
+    auto checkpoints = planCheckpoints(runs, scenario, asked, progress);
+    if (!checkpoints && checkpoints.error().kind != Error::Kind::Refused)
+        return Failure(checkpoints.error());
+    if (asked.among.empty() && (!checkpoints || !checkpoints->met)) {
+        Scenario within = scenario;
+        within.capacityBytes = std::min(asked.budgetBytes, kMostCapacityBytes);
+        auto others = planCheapest(runs, within, progress);
+        if (!others && others.error().kind == Error::Kind::Cancelled)
+            return Failure(others.error());
+        if (others && (others->met() || others->likelyMet() || !checkpoints))
+            return AnyPlan(*std::move(others));
+    }
+    return checkpoints ? Result<AnyPlan>(*std::move(checkpoints)) : Failure(checkpoints.error());
 }
 
 } // namespace strata::model

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace strata::model {
@@ -48,6 +49,7 @@ struct FitPlan {
     std::int64_t capacityBytes = 0;
     std::vector<FitOption> options; ///< as asked for, one at least
     std::size_t chosen = 0;
+    bool knowsBatch = false; ///< else no batch was tried
 
     [[nodiscard]] const FitOption& answer() const { return options[chosen]; }
     [[nodiscard]] bool met() const { return answer().fits; }
@@ -120,12 +122,26 @@ inline constexpr std::int64_t kMostCapacityBytes = std::int64_t{ 1 } << 44;
 [[nodiscard]] Result<FitPlan> planLargestBatch(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
 
+using AnyPlan = std::variant<CheckpointPlan, FitPlan>;
+
 /// What makes it fit at the least cost: one option for each of nothing, other settings of the allocator (no
 /// time is lost), the fused form of the recorded optimizer (none either), both, checkpoints on top of what
-/// saved so far (the least recompute), and a smaller batch on top of all, which changes the training. The
-/// chosen one is the first that fits, or the first that likely does, or where none does the one that needs
-/// least. What is refused is left out. Fails as planLargestBatch().
+/// saved so far (the least recompute), other single changes of the run by their effort (alternativesTo()),
+/// and a smaller batch on top of all, which changes the training. The chosen one is the first that fits, or
+/// the first that likely does, or where none does the one that needs least. What is refused is left out.
+/// Fails as planLargestBatch().
 [[nodiscard]] Result<FitPlan> planCheapest(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+/// planCheapest(); where it is refused, or nothing fits with the room that kFitMargin leaves, what
+/// planCheckpoints() finds for the capacity, if that is met. Fails as planCheapest().
+[[nodiscard]] Result<AnyPlan> planForCapacity(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+/// What keeps a run within a budget: planCheckpoints(); where that is refused, or checkpoints do not suffice,
+/// planCheapest() for a device with so much, unless `asked` names modules to choose among. Where neither is
+/// met: the checkpoints that need least. Fails as planCheckpoints().
+[[nodiscard]] Result<AnyPlan> planWithin(const std::vector<RecordedRun>& runs, const Scenario& scenario,
+    const PlanAsked& asked, const Progress& progress = {});
 
 } // namespace strata::model

@@ -119,8 +119,6 @@ struct WhatIfChange {
     std::optional<std::string_view> evidence;
 };
 
-using AnyPlan = std::variant<CheckpointPlan, FitPlan>;
-
 /// What `strata whatif` answers.
 struct WhatIfReport {
     Scenario scenario; ///< what is planned is a part of it

@@ -40,16 +40,9 @@ VERDICTS_RIGHT, VERDICTS_ABSTAINED, ADVICE = 0.85, 0.10, 0.90
 
 #: Families that are not right yet, by kind and kind of recording.
 MISSES = {key: set(families.split()) for key, families in {
-    ("advice", SESSION): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values "
-        "logits_huge outputs_kept weights_twice",
-    ("advice", SNAPSHOT): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values "
-        "logits_huge mixed_sizes outputs_kept pending_frees weights_twice",
     ("ledgers", SESSION): "adam_by_hand graph_kept weights_in_init weights_without_grad",
     ("ledgers", SNAPSHOT): "adam_by_hand weights_in_init weights_without_grad",
-    ("loops", SNAPSHOT): "gradients_of_gradients_kept",
-    ("ooms", SESSION): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graph_pools graphs_retained keys_and_values",
-    ("ooms", SNAPSHOT): "batch_too_large first_optimizer_step fraction_limit gradients_and_states graphs_retained keys_and_values "
-        "library_memory second_process"}.items()}
+    ("loops", SNAPSHOT): "gradients_of_gradients_kept"}.items()}
 
 
 def chosen(config, kind):

@@ -8,6 +8,8 @@ that are drawn.
 import collections
 import json
 import os
+import shlex
+import subprocess
 
 import pytest
 
@@ -97,3 +99,32 @@ def test_causes(request, strata, python, tmp_path, failures):
     print(f"{len(plans)} plans, {len(again)} advices; {dict(collections.Counter(plan['cause'] for plan in plans))}", flush=True)
     for plan, session, result in run(again, strata, python, str(tmp_path)):
         failures.expect(plan["name"], f"served with {plan['settings']}", session and result["served"], True)
+
+
+def test_three_commands(strata, python, tmp_path):
+    """Twelve blocks that do not fit: `oom`, the dry run and the plan that it names find which to checkpoint, and the program then fits."""
+    program, capacity = os.path.join(PROGRAMS, "blocks_program.py"), "640MiB"
+    failed = str(tmp_path / "failed.strata")
+    words = ["record", "--simulated", "T4-16GB", "--capacity", capacity, "-o", failed, "--", python, program]
+    assert subprocess.run([strata, *words], capture_output=True).returncode != 0
+    run, told = strata_json(strata, ["oom", failed, "--json"])  # the first
+    assert told, run.stderr
+    device = told["devices"][0]
+    assert device["verdict"] == "too_big" and "checkpoint" in device["next"][0]["text"], device["next"]
+    commands = [shlex.split(step["command"]) for step in device["next"] if step["command"]]
+    assert len(device["next"]) <= 3 and [command[1] for command in commands] == ["dryrun", "whatif"]
+    dry = subprocess.run([strata, *commands[0][1:]], cwd=tmp_path, capture_output=True, encoding="utf-8")  # the second
+    assert dry.returncode == 0, dry.stderr
+    asked = subprocess.run([strata, *commands[1][1:], "--json"], cwd=tmp_path, capture_output=True, encoding="utf-8")  # the third
+    assert asked.returncode == 0, asked.stderr
+    plan = json.loads(asked.stdout)["plan"]
+    assert plan["met"] and 0 < len(plan["changes"]) <= 12, plan
+    changes = [word for change in plan["changes"] for word in ("--change", change)]
+    fits = subprocess.run([strata, "dryrun", "--device", "T4-16GB", "--capacity", capacity, *changes, "--", python, program],
+                          cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert fits.returncode == 0, fits.stdout + fits.stderr
+    # What the one plan finds the other finds.
+    larger = commands[1][2]
+    cheapest = subprocess.run([strata, "whatif", larger, "--plan", "cheapest", "--capacity", capacity, "--json"], cwd=tmp_path,
+                              capture_output=True, encoding="utf-8")
+    assert cheapest.returncode == 0 and json.loads(cheapest.stdout)["plan"]["met"], cheapest.stdout[:2000] + cheapest.stderr

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One out-of-memory of each cause, small enough to be checked by hand.
-#include "model/analysis/allocator/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/oom/oom_next.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 
@@ -16,14 +16,15 @@ constexpr std::int64_t kOomMiB = 1 << 20;
 
 class OomVerdicts : public testing::Test {
 protected:
-    /// The verdict on the first out-of-memory of a recording that replays exactly.
+    /// The verdict on the first out-of-memory of a recording that replays exactly. 0: of no known capacity.
     OomVerdict verdictOn(const std::string& text, std::int64_t capacityMiB, bool exact = true)
     {
         m_session = *Session::fromRecording(test::makeRecording(text));
         const DeviceTrace& trace = m_session->devices().at(0);
         ReplayAsked asked;
         asked.version = TorchVersion{ 2, 11 };
-        asked.capacityBytes = capacityMiB * kOomMiB;
+        if (capacityMiB > 0)
+            asked.capacityBytes = capacityMiB * kOomMiB;
         const auto report = checkReplay(trace, asked);
         EXPECT_TRUE(report) << report.error().text();
         EXPECT_EQ(report->exact(), exact) << report->reason().text();
@@ -166,6 +167,148 @@ TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
     EXPECT_EQ(sumOf(outside.parts), 100 * kOomMiB);
 }
 
+// 60 + 30 of 100 MiB are in use, 8 are free beside the 30, and 6 are refused: 4 would be left.
+TEST_F(OomVerdicts, NearlyFullIsTooBig)
+{
+    const std::string text = filled(0, 60) + filled(100, 38) + freedAt(100, 38) + "alloc " + at(100) + " "
+        + mib(30) + "\n" + refused(6, 2) + fullSegment(0, 60) + "segment " + at(100) + " " + mib(38)
+        + " large\nblock " + at(100) + " " + mib(30) + " allocated\n";
+    const OomVerdict verdict = verdictOn(text, 100, false);
+    EXPECT_EQ(verdict.cause, OomCause::TooBig);
+    EXPECT_EQ(verdict.packedSpareBytes, 4 * kOomMiB);
+    EXPECT_NE(verdictSentence(verdict).text().find("nearly full"), std::string::npos);
+}
+
+// With 8 of 100 MiB left nothing shows that the rest of the step would fit.
+TEST_F(OomVerdicts, FragmentsThatLeaveLittleAreALikelyCause)
+{
+    const auto with = [&](std::int64_t kept) {
+        return verdictOn(filled(0, 60) + filled(100, 38) + freedAt(100, 38) + "alloc " + at(100) + " "
+                + mib(kept) + "\n" + refused(20, 2) + fullSegment(0, 60) + "segment " + at(100) + " "
+                + mib(38) + " large\nblock " + at(100) + " " + mib(kept) + " allocated\n",
+            100, false);
+    };
+    EXPECT_EQ(with(12).cause, OomCause::Fragmented);
+    EXPECT_EQ(with(12).certainty, Certainty::Likely);
+    EXPECT_EQ(with(12).packedSpareBytes, 8 * kOomMiB);
+    EXPECT_EQ(with(16).cause, OomCause::TooBig);
+}
+
+TEST_F(OomVerdicts, ADriverWithRoomShowsAMemoryFraction)
+{
+    const std::string text = filled(0, 20) + refused(50, 380) + fullSegment(0, 20);
+    const OomVerdict verdict = verdictOn(text, 400);
+    EXPECT_EQ(verdict.cause, OomCause::MemoryFraction);
+    EXPECT_EQ(verdict.certainty, Certainty::Recorded);
+    EXPECT_EQ(verdict.unusableBytes, 380 * kOomMiB);
+    EXPECT_FALSE(verdict.allowedBytes) << "nothing recorded tells which";
+    EXPECT_TRUE(verdict.advice.empty());
+    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, {}, "x");
+    EXPECT_NE(next.at(0).what.text().find("at least 70.0 MiB"), std::string::npos) << next[0].what.text();
+    EXPECT_TRUE(next[0].verified);
+    // As much as was asked for may be too little for the driver itself.
+    const OomVerdict close = verdictOn(filled(0, 20) + refused(50, 60) + fullSegment(0, 20), 80);
+    EXPECT_EQ(close.cause, OomCause::MemoryFraction);
+    EXPECT_EQ(close.certainty, Certainty::Likely);
+}
+
+// 1,024 MiB are a device; 848 MiB are what others left of one.
+TEST_F(OomVerdicts, WithoutACapacityAnOddAmountIsNoDevice)
+{
+    const OomVerdict whole = verdictOn(filled(0, 1000) + refused(50, 24) + fullSegment(0, 1000), 0);
+    EXPECT_EQ(whole.cause, OomCause::TooBig);
+    const OomVerdict odd = verdictOn(filled(0, 824) + refused(50, 24) + fullSegment(0, 824), 0);
+    EXPECT_EQ(odd.cause, OomCause::Unknown);
+    EXPECT_EQ(odd.certainty, Certainty::Unknown);
+    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), odd, {}, "x");
+    EXPECT_EQ(next.at(0).command, "nvidia-smi");
+    // 14.1 of the 14.56 GiB that PyTorch sees of a T4.
+    const OomVerdict card = verdictOn(filled(0, 14400) + refused(100, 30) + fullSegment(0, 14400), 0);
+    EXPECT_EQ(card.cause, OomCause::TooBig);
+}
+
+TEST_F(OomVerdicts, ALeakIsTheCauseWhereTheRequestWouldFitWithoutIt)
+{
+    LeakReport leaks;
+    leaks.verdict = LeakReport::Verdict::Found;
+    leaks.certainty = Certainty::Recorded;
+    leaks.steps = 10;
+    LeakSite site;
+    site.kind = LeakKind::Leak;
+    site.blocksPerStep = 1;
+    site.allocatedBytesPerStep = 5 * kOomMiB;
+    site.survivors = { { .step = 1, .event = 0, .requestedBytes = 40 * kOomMiB } };
+    leaks.sites = { site };
+    const OomVerdict tooBig = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
+    OomVerdict verdict = tooBig;
+    takeLeak(verdict, leaks);
+    EXPECT_EQ(verdict.cause, OomCause::Leak);
+    EXPECT_EQ(verdict.leakedBytes, 40 * kOomMiB);
+    leaks.certainty = Certainty::Likely;
+    verdict = tooBig;
+    takeLeak(verdict, leaks);
+    EXPECT_EQ(verdict.certainty, Certainty::ShownByStack) << "of which kind steps are does not matter";
+    // What stays is too little.
+    leaks.sites[0].survivors[0].requestedBytes = 8 * kOomMiB;
+    verdict = tooBig;
+    takeLeak(verdict, leaks);
+    EXPECT_EQ(verdict.cause, OomCause::TooBig);
+    // It is what comes behind the failure.
+    leaks.sites[0].survivors[0] = { .step = 9, .event = 1000, .requestedBytes = 40 * kOomMiB };
+    verdict = tooBig;
+    takeLeak(verdict, leaks);
+    EXPECT_EQ(verdict.cause, OomCause::TooBig);
+}
+
+TEST_F(OomVerdicts, StatesToComeAreTooBigWhereTheFreePiecesDoNotHoldThem)
+{
+    OomVerdict verdict;
+    verdict.cause = OomCause::Fragmented;
+    verdict.limitBytes = 100 * kOomMiB;
+    verdict.roundedBytes = 5 * kOomMiB;
+    verdict.packedSpareBytes = 10 * kOomMiB;
+    OomEvidence evidence;
+    evidence.parameters.bytes = evidence.gradientBytes = 20 * kOomMiB;
+    evidence.states.bytes = 30 * kOomMiB;
+    evidence.stateLines = 2; // 10 MiB are to come
+    takeStates(verdict, evidence);
+    EXPECT_EQ(verdict.cause, OomCause::Fragmented);
+    evidence.states.bytes = 20 * kOomMiB;
+    takeStates(verdict, evidence);
+    EXPECT_EQ(verdict.cause, OomCause::TooBig);
+    EXPECT_EQ(verdict.statesToComeBytes, 20 * kOomMiB);
+}
+
+TEST_F(OomVerdicts, AnEditIsAdvisedWhereWhatItFreesWouldServe)
+{
+    const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 110);
+    OomVerdict smaller = verdict;
+    smaller.roundedBytes = 50 * kOomMiB;
+    const auto first = [&](const OomEvidence& evidence) {
+        return nextSteps(m_session->devices().at(0), smaller, evidence, "x").at(0);
+    };
+    OomEvidence evidence;
+    evidence.liveBytes = 60 * kOomMiB;
+    evidence.activations.bytes = 40 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("checkpoint"), std::string::npos);
+    evidence.gradientsOff = true; // where nothing is kept for a backward
+    EXPECT_EQ(first(evidence).what.text().find("checkpoint"), std::string::npos);
+    EXPECT_FALSE(first(evidence).verified);
+    evidence.states.bytes = 50 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("optimizer"), std::string::npos);
+    evidence.loss = { .blocks = 1, .bytes = 50 * kOomMiB, .largestBytes = 50 * kOomMiB };
+    EXPECT_NE(first(evidence).what.text().find("chunks"), std::string::npos);
+    evidence.copied.bytes = 2 * kOomMiB; // too little
+    EXPECT_NE(first(evidence).what.text().find("chunks"), std::string::npos);
+    evidence.copied.bytes = 30 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("deepcopy"), std::string::npos);
+    evidence.loaded.bytes = 30 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("map_location"), std::string::npos);
+    EXPECT_TRUE(first(evidence).verified);
+    smaller.roundedBytes = 56 * kOomMiB; // of 110
+    EXPECT_NE(first(evidence).what.text().find("smaller parts"), std::string::npos);
+}
+
 TEST(SettingsWorthTrying, AreNotThoseThatAreOnNorUnknownNorAtOdds)
 {
     ReplayReport report;
@@ -189,7 +332,7 @@ TEST_F(OomVerdicts, EndWithADryRunOnALargerCardAndAPlan)
 {
     const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
     const DeviceTrace& trace = m_session->devices().at(0);
-    const std::vector<NextStep> next = nextSteps(trace, verdict, "runs/failed.pickle.gz");
+    const std::vector<NextStep> next = nextSteps(trace, verdict, {}, "runs/failed.pickle.gz");
     ASSERT_EQ(next.size(), 2u);
     EXPECT_EQ(next[0].command.find("strata dryrun --device "), 0u);
     EXPECT_NE(next[0].command.find(" -o failed-larger.strata -- COMMAND"), std::string::npos);
@@ -204,7 +347,7 @@ TEST_F(OomVerdicts, EndWithASettingThatServesTheRequestFirst)
         + at(20) + " " + mib(20) + "\n" + freedAt(0, 20) + refused(40, 30) + "segment " + at(0) + " "
         + mib(60) + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
     const OomVerdict verdict = verdictOn(text, 90);
-    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, "x");
+    const std::vector<NextStep> next = nextSteps(m_session->devices().at(0), verdict, {}, "x");
     ASSERT_EQ(next.size(), 3u);
     EXPECT_EQ(next[0].command.find("PYTORCH_CUDA_ALLOC_CONF="), 0u);
     EXPECT_TRUE(next[0].isSetting);
@@ -227,7 +370,7 @@ TEST_F(OomVerdicts, ASharedPoolIsAdvisedWhereItServesTheRequest)
             125);
         EXPECT_EQ(verdict.cause, OomCause::PrivatePools);
         std::string all;
-        for (const NextStep& step : nextSteps(m_session->devices().at(0), verdict, "x"))
+        for (const NextStep& step : nextSteps(m_session->devices().at(0), verdict, {}, "x"))
             all += step.what.text() + "\n";
         return all;
     };

@@ -185,4 +185,26 @@ TEST(FitPlan, GoesOnUntilABatchDoesNotFit)
     EXPECT_FALSE(planLargestBatch({ training.run }, training.with(kMostCapacityBytes + 1)));
 }
 
+// Without a deep step nothing can be checkpointed: other changes meet a budget.
+TEST(FitPlan, WithinABudgetGoesOnWithoutCheckpoints)
+{
+    const SmallTraining training(1);
+    int met = 0;
+    for (const std::int64_t mebibytes : { 20, 40, 80, 120, 160, 320 }) {
+        const std::int64_t budget = mebibytes << 20;
+        EXPECT_FALSE(planCheckpoints({ training.run }, {}, { budget, {} }));
+        const auto plan = planWithin({ training.run }, {}, { budget, {} });
+        ASSERT_TRUE(plan) << plan.error().text();
+        const auto& found = std::get<FitPlan>(*plan);
+        EXPECT_EQ(found.capacityBytes, budget);
+        const auto told = predict({ training.run }, found.answer().with(training.with(budget)));
+        ASSERT_TRUE(told);
+        EXPECT_TRUE(!found.met() || !told->runsOutOfMemory);
+        met += found.met() && !found.answer().changes.empty() ? 1 : 0;
+    }
+    EXPECT_GT(met, 0);
+    EXPECT_FALSE(planWithin({ training.run }, {}, { std::int64_t{ 80 } << 20, { "Block" } }))
+        << "who names modules asks for checkpoints";
+}
+
 } // namespace strata::model

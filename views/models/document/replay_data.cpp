@@ -41,10 +41,10 @@ void replayDevice(const DeviceData& device, const JobContext& context,
     if (const auto failed = lastOutOfMemory(device)) {
         const model::AllocatorMap map = model::allocatorMapAt(
             trace, *failed, device.timeline->live().liveAtUnordered(*failed), data.report.get());
-        auto verdict = model::oomVerdictOf(trace, map, *data.report, progress);
-        if (!verdict)
+        auto explained = model::explainOom(trace, device.timeline->clock(), map, *data.report, progress);
+        if (!explained)
             return;
-        data.verdict = std::make_shared<const model::OomVerdict>(std::move(*verdict));
+        data.explained = std::make_shared<const model::OomExplained>(std::move(*explained));
         publish(std::make_shared<const ReplayData>(data));
     }
     auto tried = model::trySettings(trace, *data.report, progress);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/allocator/oom_verdict.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/allocator/settings_advice.h"
 #include "model/analysis/allocator/sharing.h"
 #include "model/analysis/allocator/thrash.h"
+#include "model/analysis/oom/oom_evidence.h"
 #include "model/analysis/summary/summary.h"
 #include "model/timeline/rounded_curves.h"
 #include "views/base/job_queue.h"
@@ -28,7 +28,7 @@ struct ReplayData {
     std::shared_ptr<const model::RoundedCurves> rounded;
     std::shared_ptr<const model::DeviceSummary> summary;
     std::shared_ptr<const model::Thrash> thrash; ///< of a report
-    std::shared_ptr<const model::OomVerdict> verdict; ///< later; on the last out-of-memory, if there is one
+    std::shared_ptr<const model::OomExplained> explained; ///< later; the last out-of-memory, if there is one
     std::shared_ptr<const std::vector<model::SettingTried>> settings; ///< later; the best one first
     model::Sharing sharing; ///< with the settings
     bool complete = false; ///< nothing more comes

@@ -25,14 +25,7 @@ QString planWord(PlanGoal goal, std::int64_t budgetBytes)
     return {};
 }
 
-using Made = std::variant<model::CheckpointPlan, model::FitPlan>;
-
-template <class Plan> model::Result<Made> made(model::Result<Plan> plan)
-{
-    if (!plan)
-        return model::Failure(plan.error());
-    return Made(std::move(*plan));
-}
+using Made = model::AnyPlan;
 
 model::Result<Made> planOf(
     const WhatIfQuestion& question, PlanGoal goal, std::int64_t budgetBytes, const model::Progress& progress)
@@ -40,14 +33,16 @@ model::Result<Made> planOf(
     const std::vector<model::RecordedRun> runs = question.runs();
     switch (goal) {
     case PlanGoal::Budget:
-        return made(model::planCheckpoints(
-            runs, question.scenario, { .budgetBytes = budgetBytes, .among = {} }, progress));
-    case PlanGoal::LargestBatch:
-        return made(model::planLargestBatch(runs, question.scenario, progress));
+        return model::planWithin(
+            runs, question.scenario, { .budgetBytes = budgetBytes, .among = {} }, progress);
+    case PlanGoal::LargestBatch: {
+        auto plan = model::planLargestBatch(runs, question.scenario, progress);
+        return plan ? model::Result<Made>(*std::move(plan)) : model::Failure(plan.error());
+    }
     case PlanGoal::Cheapest:
         break;
     }
-    return made(model::planCheapest(runs, question.scenario, progress));
+    return model::planForCapacity(runs, question.scenario, progress);
 }
 
 /// What refuses such plans before anything is predicted: of work that is stopped from its beginning nothing

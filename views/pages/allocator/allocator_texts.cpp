@@ -109,7 +109,8 @@ QStringList refusedText(const MapPicture& picture)
     if (!picture.refused)
         return {};
     const auto& replay = picture.device->replay;
-    const model::OomVerdict* const verdict = replay ? replay->verdict.get() : nullptr;
+    const model::OomVerdict* const verdict
+        = replay && replay->explained ? &replay->explained->verdict : nullptr;
     const QString what = text::strong(
         AllocatorTexts::tr("A request for %1 failed here.").arg(text::bytes(picture.refused->bytes)));
     if (verdict == nullptr || verdict->event != picture.map.event)

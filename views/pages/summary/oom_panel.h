@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "model/analysis/allocator/oom_next.h"
+#include "model/analysis/oom/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
 #include "model/analysis/summary/ooms.h"
 #include "views/style/palette.h"

@@ -57,10 +57,11 @@ void PeakParts::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device, co
     part.addWidget(headingLabel(all.size() == 1
             ? tr("The request that failed")
             : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size()))));
-    const model::OomVerdict* const verdict
-        = device.replay && device.replay->verdict && device.replay->verdict->event == oom.event
-        ? device.replay->verdict.get()
+    const model::OomExplained* const explained
+        = device.replay && device.replay->explained && device.replay->explained->verdict.event == oom.event
+        ? device.replay->explained.get()
         : nullptr;
+    const model::OomVerdict* const verdict = explained != nullptr ? &explained->verdict : nullptr;
     part.addWidget(new OomPanel(oom,
         verdict ? upperFirst(text::said(model::verdictSentence(*verdict))) : oomConclusion(oom), palette));
     if (verdict) {
@@ -72,8 +73,8 @@ void PeakParts::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device, co
             part.addWidget(new AdviceList(*verdict, palette));
         if (const auto shown = m_document.device();
             shown && shown->trace && shown->trace->device() == device.summary->device) {
-            std::vector<model::NextStep> next
-                = model::nextSteps(*shown->trace, *verdict, m_document.path().toStdString());
+            std::vector<model::NextStep> next = model::nextSteps(
+                *shown->trace, *verdict, explained->evidence, m_document.path().toStdString());
             std::erase_if(next, [](const model::NextStep& step) { return step.isSetting; });
             part.addSpacing(kGrid);
             part.addWidget(new NextStepList(next, palette));

@@ -5,7 +5,7 @@
 #include "app/cli/live/terminal/errand.h"
 #include "app/cli/live/terminal/live_view.h"
 #include "app/cli/live/terminal/screen.h"
-#include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/oom/oom_evidence.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/live/live_session.h"
@@ -48,10 +48,10 @@ Cause judge(const LiveView::Place& place, const std::stop_token& stop)
         const auto report = model::checkReplay(trace, {}, progress);
         if (!report)
             return cause;
-        const auto verdict = model::oomVerdictOf(
-            trace, model::allocatorMapAt(trace, cause.event, &*report), *report, progress);
-        if (verdict)
-            cause.sentence = model::verdictSentence(*verdict).text();
+        const auto explained = model::explainOom(trace, model::Clock(trace),
+            model::allocatorMapAt(trace, cause.event, &*report), *report, progress);
+        if (explained)
+            cause.sentence = model::verdictSentence(explained->verdict).text();
     } catch (const std::exception&) { // no memory for it: the verdict stands without
     }
     return cause;

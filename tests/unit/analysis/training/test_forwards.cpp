@@ -114,6 +114,24 @@ TEST(Forwards, AreNoCompiledFunctions)
     EXPECT_EQ(kindsOf(text), "");
 }
 
+/// x + down(gelu(up(norm(x)))) in one line: stacks of what it calls itself end there.
+TEST(Forwards, AreNotLayersOfOneLine)
+{
+    std::string text;
+    int allocs = 0;
+    const std::string call = "_call_impl@/v/site-packages/torch/nn/modules/module.py:1790|";
+    const auto alloc = [&](const std::string& inner) {
+        text += fmt::format("alloc {:#x} 512 stack={}forward@/p/model.py:14|{}forward@/p/model.py:24|{}"
+                            "main@/p/run.py:34\n",
+            0x10000000 + 0x200 * allocs++, inner.empty() ? "" : inner + call, call, call);
+    };
+    const std::string linear = "forward@/v/site-packages/torch/nn/modules/linear.py:134|";
+    for (int layer = 0; layer < 12; ++layer)
+        for (const std::string& inner : { linear, linear, std::string(), linear, std::string() })
+            alloc(inner);
+    EXPECT_EQ(kindsOf(text), "forward 60");
+}
+
 TEST(Forwards, UnderNoGradAreEvaluations)
 {
     for (const char* const name : { "decorate_context", "no_grad", "inference_mode" }) {

@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/steps/python/python_paths.h"
 #include "model/analysis/training/steps/steps.h"
+#include "model/trace/filter/frame_origin.h"
 
 #include <algorithm>
 #include <array>
@@ -84,8 +85,9 @@ public:
         // What a loop in the middle of a program keeps may be meant to stay.
         const std::int64_t round = within / std::max<std::int64_t>(1, std::ssize(ends));
         const bool reachesEnd = all - last <= std::max(kLastRounds * round, all / 10);
-        return reachesEnd && static_cast<double>(within) >= kLoopShare * static_cast<double>(all) ? ends
-                                                                                                  : RoundEnds();
+        return reachesEnd && static_cast<double>(within) >= kLoopShare * static_cast<double>(all)
+            ? ends
+            : RoundEnds();
     }
 
 private:
@@ -123,7 +125,15 @@ private:
                 = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; })->first;
     }
 
-    /// How many frames of a stack lie outside of modules and of what makes them; 0: none that counts.
+    [[nodiscard]] bool isOfOptimizer(FrameId frame) const
+    {
+        const StringId name = m_stacks.frame(frame).file;
+        const std::string_view file = name.valid() ? m_trace.recording().strings[name] : std::string_view();
+        return originOf(file) == FrameOrigin::Torch && file.find("/optim/") != file.npos;
+    }
+
+    /// How many frames of a stack lie outside of modules, of what makes them, and of optimizers; 0: none that
+    /// counts.
     [[nodiscard]] std::size_t depthOf(StackId stack)
     {
         std::uint32_t& depth = m_depths[stack.index()];
@@ -135,14 +145,18 @@ private:
             return depth;
         for (const FrameId frame : path) {
             const StringId name = m_stacks.frame(frame).function;
-            const std::string_view text = name.valid() ? m_trace.recording().strings[name] : std::string_view();
-            if (text == "__init__" || text == "_apply" || text == "load_state_dict" || text == "from_pretrained")
+            const std::string_view text
+                = name.valid() ? m_trace.recording().strings[name] : std::string_view();
+            if (text == "__init__" || text == "_apply" || text == "load_state_dict"
+                || text == "from_pretrained")
                 return depth = 0;
         }
         for (const FrameId frame : path) {
             const StringId name = m_stacks.frame(frame).function;
-            const std::string_view text = name.valid() ? m_trace.recording().strings[name] : std::string_view();
-            if (text == "_call_impl" || text == "_wrapped_call_impl" || text == "forward")
+            const std::string_view text
+                = name.valid() ? m_trace.recording().strings[name] : std::string_view();
+            if (text == "_call_impl" || text == "_wrapped_call_impl" || text == "forward"
+                || isOfOptimizer(frame))
                 break;
             ++depth;
         }
@@ -188,8 +202,8 @@ private:
                 most = std::max(most, count);
             if (most < kFewestRounds)
                 continue;
-            const auto head = std::ranges::find_if(
-                lines, [&](const auto& each) { return each.second >= kFewestRounds && 2 * each.second >= most; });
+            const auto head = std::ranges::find_if(lines,
+                [&](const auto& each) { return each.second >= kFewestRounds && 2 * each.second >= most; });
             return Loop{ std::get<0>(where), std::get<1>(where), head->first };
         }
         return std::nullopt;

@@ -132,8 +132,10 @@ private:
     {
         Site& site = m_sites[m_stacks[stack.index()].site];
         const auto path = m_paths.of(stack);
-        if (path.size() <= site.common)
+        if (path.size() <= site.common) { // all are of one line, and part within what it calls
+            site.isOneFunction = false;
             return kNoLine;
+        }
         const Frame& frame = m_recording.stacks.frame(path[site.common]);
         if (!site.parts) {
             site.parts = path[site.common];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/allocator/oom_answer.h"
+#include "model/analysis/oom/oom_answer.h"
 
 #include <span>
 #include <utility>
@@ -16,12 +16,12 @@ std::string lineOf(const Recording& recording, StackId stack)
 
 } // namespace
 
-OomOfDevice::OomOfDevice(const DeviceTrace& of, OomVerdict found, const std::string& file)
+OomOfDevice::OomOfDevice(const DeviceTrace& of, OomExplained explained, const std::string& file)
     : trace(&of)
-    , verdict(std::move(found))
+    , verdict(std::move(explained.verdict))
     , byLine(of, Grouping::Line)
     , line(lineOf(of.recording(), verdict.request))
-    , next(nextSteps(of, verdict, file))
+    , next(nextSteps(of, verdict, explained.evidence, file))
 {
 }
 

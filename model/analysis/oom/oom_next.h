@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/oom/oom_evidence.h"
 #include "model/base/answer_fields.h"
 
 #include <string>
@@ -17,11 +17,13 @@ struct NextStep {
     bool isSetting = false; ///< `command` is that of OomVerdict::advice
 };
 
-/// Three at most, the best first; never empty. Verified settings and edits come first. A recording that ends
-/// in the failure does not show what the program needs: then a dry run on a larger simulated card and a plan
-/// for the memory of this one are the last two. `file`: the recording, which names the file of the dry run.
-[[nodiscard]] std::vector<NextStep> nextSteps(
-    const DeviceTrace& trace, const OomVerdict& verdict, const std::string& file);
+/// Three at most, the best first; never empty. First what ends the cause: settings that serve the request in
+/// a replay for fragments, an edit for all else, by what `evidence` shows to hold enough. A recording that
+/// ends in the failure does not show what the program needs: then a dry run on a larger simulated card and a
+/// plan for the memory of this one are the last two. `file`: the recording, which names the file of the dry
+/// run.
+[[nodiscard]] std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verdict,
+    const OomEvidence& evidence, const std::string& file);
 
 template <> struct Fields<NextStep> {
     static constexpr std::tuple all{

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/analysis/allocator/fragmentation_answer.h"
-#include "model/analysis/allocator/oom_next.h"
 #include "model/analysis/allocator/oom_verdict.h"
+#include "model/analysis/oom/oom_next.h"
 #include "model/trace/stack_fields.h"
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace strata::model {
 
 /// An out-of-memory of one device. Points to the trace.
 struct OomOfDevice {
-    OomOfDevice(const DeviceTrace& trace, OomVerdict verdict, const std::string& file);
+    OomOfDevice(const DeviceTrace& trace, OomExplained explained, const std::string& file);
 
     const DeviceTrace* trace;
     OomVerdict verdict;
@@ -100,9 +100,14 @@ template <> struct Fields<OomOfDevice> {
                 return StackIn{ &of.trace->recording(), of.verdict.request };
             }),
         field("verdict", Unit::None,
-            "`too_big`, `fragmented`, `private_pools`, `pending_free`, `outside_pytorch`, `other_process` or "
-            "`unknown`",
+            "`too_big`, `leak`, `memory_fraction`, `fragmented`, `private_pools`, `pending_free`, "
+            "`outside_pytorch`, `other_process` or `unknown`",
             [](const OomOfDevice& of) { return causeName(of.verdict.cause); }),
+        field("certainty", Unit::None, "of the verdict: `recorded`, `shown_by_stack`, `likely` or `unknown`",
+            [](const OomOfDevice& of) { return certaintyWord(of.verdict.certainty); }),
+        field("packed_spare_bytes", Unit::Bytes,
+            "free with the request, if nothing was fragmented; below 0: missing",
+            within(&OomOfDevice::verdict, &OomVerdict::packedSpareBytes)),
         field("causes", Unit::None, "memory withheld from the request, most bytes first",
             within(&OomOfDevice::verdict, &OomVerdict::causes)),
         field("capacity_bytes", Unit::Bytes, "of the device; null: not known",
