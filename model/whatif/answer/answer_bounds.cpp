@@ -16,13 +16,17 @@ constexpr double kBeyondOff = 0.06;
 /// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off. Where
 /// these come to what was recorded, little more; else so much that all is not wider than a share. Measured in
 /// the families of tests/truth/tests/test_whatif_late.py and rounded up.
-void widenLate(std::int64_t& least, std::int64_t& most)
+void widenLate(std::int64_t& least, std::int64_t& most, Began began)
 {
-    constexpr double kExactOff = 0.015, kMostOff = 0.045, kWidth = 0.14;
+    constexpr double kExactOff = 0.015, kMostOff = 0.045, kSegmentsOff = 0.065, kWidth = 0.14;
+    constexpr double kMostBytes = 96.0 * (1 << 20); // a few segments, by which large programs are off as well
     const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
     const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
     const double share = least == most ? kExactOff : std::clamp((kWidth - width) / 2, kExactOff, kMostOff);
-    const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * share));
+    const double bytes = began == Began::LateWithSegments
+        ? middle * kSegmentsOff
+        : std::max(middle * kExactOff, std::min(middle * share, kMostBytes));
+    const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(bytes));
     least = std::max<std::int64_t>(least - more, 0);
     most += more;
 }
@@ -60,18 +64,18 @@ bool isPoint(const Prediction& prediction)
 
 } // namespace
 
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, bool isLate)
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, Began began)
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
     std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (isLate) {
-        widenLate(least, most);
+    if (began != Began::WithProgram) {
+        widenLate(least, most, began);
         prediction.least.reservedBytesPeak = least;
         prediction.most.reservedBytesPeak = most;
     }
-    if (isLate && sizes.flag.empty()) {
+    if (began != Began::WithProgram && sizes.flag.empty()) {
         const Sentence why = say("the recordings begin late: what was requested and cached before is "
                                  "estimated from their differences");
         prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);

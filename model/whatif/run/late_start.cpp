@@ -13,6 +13,13 @@ bool beginsLate(const RecordedRun& run)
         && (totals.reservedBytesStart > 0 || run.trace->blocks().olderCount() > 0);
 }
 
+void LateStart::add(std::int64_t recorded, std::int64_t replayed)
+{
+    offBytes.push_back(recorded - replayed);
+    offShare.push_back(
+        static_cast<double>(offBytes.back()) / static_cast<double>(std::max<std::int64_t>(replayed, 1)));
+}
+
 Result<std::vector<LateStart>> lateStartsOf(const std::vector<RecordedRun>& runs, const Progress& progress)
 {
     constexpr int kMostRounds = 1; // a second one moved no peak of the programs that were tried
@@ -30,9 +37,7 @@ Result<std::vector<LateStart>> lateStartsOf(const std::vector<RecordedRun>& runs
             if (!came)
                 return Failure(came.error());
             const std::int64_t replayed = came->likely.reservedBytesPeak;
-            tried.offBytes.push_back(recordedPeaks(run).reservedBytesPeak - replayed);
-            tried.offShare.push_back(static_cast<double>(tried.offBytes.back())
-                / static_cast<double>(std::max<std::int64_t>(replayed, 1)));
+            tried.add(recordedPeaks(run).reservedBytesPeak, replayed);
             off += std::abs(tried.offShare.back());
         }
         if (best.empty() || off < leastOff)

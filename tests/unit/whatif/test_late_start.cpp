@@ -4,6 +4,7 @@
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/evidence/older_pairs.h"
 #include "model/whatif/kinds/batch.h"
+#include "model/whatif/run/start_segments.h"
 #include "tests/support/make_recording.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 
 /// A loop that keeps its last output: the recording begins with the model, an output and what was cached.
 struct Loop {
-    explicit Loop(std::int64_t items, int besides = 0)
+    explicit Loop(std::int64_t items, int besides = 0, std::int64_t cached = 0)
     {
         const std::int64_t output = items * 12 * kMiB, model = 40 * kMiB;
         constexpr std::uint64_t kModel = 0x100000000, kOld = 0x200000000, kNew = 0x300000000;
@@ -41,6 +42,10 @@ struct Loop {
             const std::uint64_t address = 0x400000000 + 0x10000000 * static_cast<std::uint64_t>(other);
             line("segment", address, 2 * kMiB, " small");
             line("block", address, 2 * kMiB, (" req=" + std::to_string(2 * kMiB * items) + " allocated").c_str());
+        }
+        if (cached > 0) {
+            line("segment", 0x800000000, cached, " large");
+            line("block", 0x800000000, cached, " inactive");
         }
         recording = test::makeRecording(text);
         trace.emplace(*DeviceTrace::build(*recording, recording->devices.front(), {}));
@@ -123,6 +128,42 @@ TEST(LateStart, RoundsLeaveWhatTheRecordingBeginsWith)
     ASSERT_EQ(starts->size(), 2u);
     for (const LateStart& start : *starts)
         EXPECT_EQ(start.offBytes, (std::vector<std::int64_t>{ 0 })) << start.rounds;
+}
+
+TEST(LateStart, SegmentsBeginAsTheyWere)
+{
+    const Loop two(2, 0, 300 * kMiB);
+    const RecordedRun run = two.run(2);
+    ProgramRun program = programRunOf(*two.trace);
+    program.before = StartBefore{ .bytes = {}, .rounds = StartBefore::kSegments, .cached = {} };
+    const auto came = RunReplay(run, {}, {}).of(program);
+    ASSERT_TRUE(came);
+    EXPECT_EQ(came->likely.reservedBytesPeak, two.trace->totals().reservedBytesPeak);
+    EXPECT_EQ(cachedAtStart(*two.trace), (std::vector<std::int64_t>{ 24 * kMiB, 300 * kMiB }));
+}
+
+TEST(LateStart, APairFitsWhatOtherWorkCached)
+{
+    const Loop one(1, 0, 300 * kMiB), two(2, 0, 500 * kMiB), four(4, 0, 900 * kMiB);
+    Scenario scenario;
+    scenario.changes = { *Change::parse("batch=4") };
+    const auto prediction = predict({ one.run(1), two.run(2) }, scenario);
+    ASSERT_TRUE(prediction);
+    const std::int64_t reserved = four.trace->totals().reservedBytesPeak, allocated = four.trace->totals().requestedBytesPeak;
+    EXPECT_LE(prediction->least.reservedBytesPeak, reserved);
+    EXPECT_GE(prediction->most.reservedBytesPeak, reserved);
+    EXPECT_LT(prediction->most.reservedBytesPeak - prediction->least.reservedBytesPeak, reserved * 15 / 100);
+    EXPECT_LT(prediction->most.allocatedBytesPeak, 2 * allocated) << "segments that are laid out are no blocks";
+}
+
+TEST(LateStart, RefusesReservedMemoryThatNothingExplains)
+{
+    const Loop one(1, 0, 300 * kMiB), two(2, 6, 0), four(4);
+    Scenario scenario;
+    scenario.changes = { *Change::parse("batch=4") };
+    const auto prediction = predict({ one.run(1), two.run(2) }, scenario);
+    ASSERT_FALSE(prediction);
+    EXPECT_EQ(prediction.error().kind, Error::Kind::Refused);
 }
 
 TEST(LateStart, APairTellsBothPeaks)
