@@ -74,7 +74,8 @@ OlderPairs pairAll(const Sizes& ours, const Sizes& theirs, const std::vector<std
     constexpr double kMost = 1e15; // a block of a damaged recording may have any size
     const double share = here > 0 ? static_cast<double>(there) / static_cast<double>(here) : 0;
     for (const std::uint32_t row : left)
-        pairs.bytes[row] = static_cast<std::int64_t>(std::clamp(share * static_cast<double>(ours[row]), 0.0, kMost));
+        pairs.bytes[row]
+            = static_cast<std::int64_t>(std::clamp(share * static_cast<double>(ours[row]), 0.0, kMost));
     return pairs;
 }
 

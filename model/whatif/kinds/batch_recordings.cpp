@@ -192,7 +192,8 @@ void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<A
         add(0, [](const OlderPairs& of) { return of.besides; });
 }
 
-/// Of segments that were cached when recording began: lines through whole segments, whose sizes are rounded up.
+/// Of segments that were cached when recording began: lines through whole segments, whose sizes are rounded
+/// up.
 std::vector<std::int64_t> fitCached(const std::vector<BatchRecording>& recordings, std::int64_t to)
 {
     constexpr std::int64_t kLargeRound = std::int64_t{ 2 } << 20; // kRoundLarge of CUDACachingAllocator
@@ -206,8 +207,9 @@ std::vector<std::int64_t> fitCached(const std::vector<BatchRecording>& recording
             samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
         std::ranges::stable_sort(
             samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
-        return samples[0].bytes == samples[1].bytes ? samples[0].bytes
-                                                    : (roundedLineAt(samples[0], samples[1], to) + kLargeRound / 2) / kLargeRound * kLargeRound;
+        return samples[0].bytes == samples[1].bytes
+            ? samples[0].bytes
+            : (roundedLineAt(samples[0], samples[1], to) + kLargeRound / 2) / kLargeRound * kLargeRound;
     };
     std::vector<std::int64_t> cached;
     for (std::size_t row = 0; row < ours.size(); ++row)

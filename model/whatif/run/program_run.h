@@ -21,6 +21,10 @@ struct StartBefore {
     int rounds = 0;
     /// Bytes of the segments that cachedAtStart() lists, with kSegments; empty: as recorded.
     std::vector<std::int64_t> cached;
+    /// Of each size so many blocks stand for one parameter: itself, and states that the optimizer makes at
+    /// the end of the first round. 1: there are none.
+    int copies = 1;
+    EventIndex optimizerEvent = -1; ///< the first of an optimizer; -1: where gradients begin to go
 
     static constexpr int kSegments = -1;
 };

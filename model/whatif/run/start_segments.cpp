@@ -21,7 +21,8 @@ std::vector<StartSegment> startSegmentsOf(const DeviceTrace& trace)
     std::vector<std::uint32_t> rows(blocks.olderCount());
     for (std::uint32_t row = 0; row < rows.size(); ++row)
         rows[row] = row;
-    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return blocks.address[BlockId::older(row)]; });
+    std::ranges::stable_sort(
+        rows, {}, [&](std::uint32_t row) { return blocks.address[BlockId::older(row)]; });
     for (const std::uint32_t row : rows) {
         const std::uint64_t address = blocks.address[BlockId::older(row)];
         const auto behind = std::ranges::upper_bound(

@@ -40,15 +40,18 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
         set(say("each step makes, moves or converts a module, and its weights are kept"),
             say("make modules once, before the steps"));
     else if (origin.inHook || origin.inBackwardHook)
-        set(origin.inHook ? say("a hook of a module holds tensors") : say("a hook of the backward holds tensors"),
+        set(origin.inHook ? say("a hook of a module holds tensors")
+                          : say("a hook of the backward holds tensors"),
             say("have the hook keep numbers, or detached copies on the CPU, and empty its list each step"));
     else if (origin.step == StepKind::Forward && !origin.isRecorded && !origin.gradientsOff)
         set(say("results of forward passes, or a cache, are kept on the device"),
             say("keep .item() or .cpu() of results; where no gradients are needed, use torch.no_grad()"));
-    else if (!origin.gradientsOff
-        && (origin.step == StepKind::Forward
-            || (origin.step == StepKind::Eval && origin.phase == Phase::Forward)))
-        set(say("forwards with gradients on and without a backward: the graph is kept, by outputs or by what the "
+    else if (!origin.gradientsOff && origin.step == StepKind::Eval && origin.phase == Phase::Forward)
+        set(say("an evaluation with gradients on: what it makes is kept with its graph"),
+            say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
+    else if (!origin.gradientsOff && origin.step == StepKind::Forward)
+        set(say("forwards with gradients on and without a backward: the graph is kept, by outputs or by what "
+                "the "
                 "next step takes"),
             say("use torch.no_grad() where no gradients are needed, else detach() what is kept"));
     else if (origin.step == StepKind::Eval || (origin.gradientsOff && origin.step == StepKind::Forward))
@@ -60,17 +63,19 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
                 "log"),
             say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
     else if (ofGraph)
-        set(say("outputs or losses are kept with their graph, and with it what the forward saved for "
+        set(say("outputs or losses are kept, probably with their graph and what the forward saved for "
                 "backward"),
             say("keep loss.item(), or output.detach() moved to the CPU; evaluate under torch.no_grad()"));
     else if (ofModule)
         set(say("something that the forward makes is kept from each step: an output, a loss, or their graph"),
             say("keep .item(), or .detach() moved to the CPU, and empty the list that holds them"));
     else if (origin.phase == Phase::Backward || origin.phase == Phase::Recompute)
-        set(say("something that the backward makes is kept: gradients, or a graph with create_graph or retain_graph"),
+        set(say("something that the backward makes is kept: gradients, or a graph with create_graph or "
+                "retain_graph"),
             say("drop what holds the gradients of former steps, and set .grad to None"));
     else if (origin.firstOfStep)
-        set(say("something made early in a step, or between steps, is kept: as a batch, a result, or a copy of weights"),
+        set(say("something made early in a step, or between steps, is kept: as a batch, a result, or a copy "
+                "of weights"),
             say("keep them on the CPU, or as many as are needed; look for a list, a dictionary, an "
                 "attribute, a "
                 "cycle of references"));

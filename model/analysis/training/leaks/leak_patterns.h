@@ -17,7 +17,8 @@ struct LeakOrigin {
     bool inOptimizer = false; ///< by their phase, or their stack
     bool inHistory = false; ///< of an optimizer that keeps some steps (LBFGS)
     bool inHook = false; ///< of a module
-    bool inBackwardHook = false; ///< the engine of autograd calls it: a hook of a tensor, or of a module's backward
+    bool inBackwardHook
+        = false; ///< the engine of autograd calls it: a hook of a tensor, or of a module's backward
     bool makesWeights = false; ///< a module of torch is made, moved or converted
     bool inModule = false; ///< called by one, or by a function of torch.nn
     bool freshStreams = false; ///< each is on a stream of its own

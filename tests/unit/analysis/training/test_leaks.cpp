@@ -316,16 +316,23 @@ TEST(Leaks, NameTheHookOfABackward)
     const std::string torch = "@/usr/lib/python3/site-packages/torch/";
     const std::string hook = "<lambda>@/home/me/train.py:12";
     EXPECT_NE(patternOf(Phase::Backward, hook).find("hook"), std::string::npos);
-    EXPECT_NE(patternOf(Phase::Backward, hook + "|hook" + torch + "utils/hooks.py:137").find("hook"), std::string::npos);
+    EXPECT_NE(patternOf(Phase::Backward, hook + "|hook" + torch + "utils/hooks.py:137").find("hook"),
+        std::string::npos);
     EXPECT_EQ(patternOf(Phase::Forward, hook).find("hook"), std::string::npos);
-    EXPECT_EQ(patternOf(Phase::Backward, "step@/home/me/train.py:12|<module>@/home/me/train.py:40").find("hook"), std::string::npos);
-    EXPECT_EQ(patternOf(Phase::Backward, "backward@/home/me/scale.py:7|apply" + torch + "autograd/function.py:300").find("hook"), std::string::npos);
+    EXPECT_EQ(
+        patternOf(Phase::Backward, "step@/home/me/train.py:12|<module>@/home/me/train.py:40").find("hook"),
+        std::string::npos);
+    EXPECT_EQ(
+        patternOf(Phase::Backward, "backward@/home/me/scale.py:7|apply" + torch + "autograd/function.py:300")
+            .find("hook"),
+        std::string::npos);
 }
 
 TEST(Leaks, NameModulesThatStepsMake)
 {
     const auto report = leakOfStack(Phase::Unknown,
-        "<lambda>@/usr/lib/torch/nn/modules/module.py:1098|_apply@/usr/lib/python3/site-packages/torch/nn/modules/module.py:966|"
+        "<lambda>@/usr/lib/torch/nn/modules/module.py:1098|_apply@/usr/lib/python3/site-packages/torch/nn/"
+        "modules/module.py:966|"
         "main@/home/me/grow.py:5|<module>@/home/me/grow.py:9");
     ASSERT_TRUE(report);
     ASSERT_EQ(kinds(*report), "found leak");
