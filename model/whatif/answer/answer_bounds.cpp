@@ -13,16 +13,16 @@ namespace {
 /// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
 constexpr double kBeyondOff = 0.06;
 
-/// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off. Where
-/// these come to what was recorded, little more; else so much that all is not wider than a share. Measured in
-/// the families of tests/truth/tests/test_whatif_late.py and rounded up.
-void widenLate(std::int64_t& least, std::int64_t& most)
+/// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off by that
+/// share, but all together little wider than the one that helps.
+void widenLate(std::int64_t& least, std::int64_t& most, double share)
 {
-    constexpr double kExactOff = 0.015, kMostOff = 0.045, kWidth = 0.14;
+    constexpr double kExactOff = 0.015, kWidth = 0.14;
     const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
     const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
-    const double share = least == most ? kExactOff : std::clamp((kWidth - width) / 2, kExactOff, kMostOff);
-    const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * share));
+    const double room = std::max((kWidth - width) / 2, kExactOff);
+    const std::int64_t more
+        = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * std::min(share, room)));
     least = std::max<std::int64_t>(least - more, 0);
     most += more;
 }
@@ -60,18 +60,19 @@ bool isPoint(const Prediction& prediction)
 
 } // namespace
 
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, bool isLate)
+void weighRecordings(
+    Prediction& prediction, const BatchSizes& sizes, bool isBeyond, std::optional<double> lateShare)
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
     std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (isLate) {
-        widenLate(least, most);
+    if (lateShare) {
+        widenLate(least, most, *lateShare);
         prediction.least.reservedBytesPeak = least;
         prediction.most.reservedBytesPeak = most;
     }
-    if (isLate && sizes.flag.empty()) {
+    if (lateShare && sizes.flag.empty()) {
         const Sentence why = say("the recordings begin late: what was requested and cached before is "
                                  "estimated from their differences");
         prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);
@@ -98,9 +99,10 @@ void weighRoles(Prediction& prediction, const Scenario& scenario, const BatchSiz
     if (isBatchAlone)
         keepToRecorded(prediction, least, most);
     if (isLate && sizes.olderOpenBytes > 0) {
-        const Sentence why = say("the recording begins late, and nothing shows which of the %1 from before go "
-                                 "with the batch; a second recording with another batch (%2) tells each size",
-            asBytes(sizes.olderOpenBytes), Sentence(kOtherRecording));
+        const Sentence why
+            = say("the recording begins late, and nothing shows which of the %1 from before go "
+                  "with the batch; a second recording with another batch (%2) tells each size",
+                asBytes(sizes.olderOpenBytes), Sentence(kOtherRecording));
         prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);
     } else if (!told)
         prediction.reason = sizes.flag;

@@ -12,6 +12,7 @@
 #include "model/whatif/kinds/rewrites.h"
 #include "model/whatif/run/late_start.h"
 #include "model/whatif/run/run_replay.h"
+#include "model/whatif/run/start_segments.h"
 #include "model/whatif/run/step_edits.h"
 
 #include <algorithm>
@@ -103,12 +104,13 @@ Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure
 
 /// `before`: with those bytes in StartBefore, too, where that is asked for.
 ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes,
-    const std::vector<std::int64_t>& older = {}, const LateStart* before = nullptr)
+    const std::vector<std::int64_t>& older = {}, const std::vector<std::int64_t>& cached = {},
+    const LateStart* before = nullptr, EventIndex optimizerEvent = -1)
 {
     for (std::size_t row = 0; row < sizes.size(); ++row)
         run.blocks[row].bytes = sizes[row];
     if (before != nullptr)
-        run.before = StartBefore{ older, before->rounds };
+        run.before = StartBefore{ older, before->rounds, cached, before->copies, optimizerEvent };
     return run;
 }
 
@@ -153,6 +155,8 @@ void include(ReplayedRun& came, const ReplayedRun& other)
     came.mayRunOutOfMemory |= (other.outOfMemoryEvent || other.mayRunOutOfMemory) && !came.outOfMemoryEvent;
 }
 
+const LateStart kModelAlone; ///< nothing but what was requested is there when the recording begins
+
 /// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
 Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
     const Rewrites& rewrites, const Progress& progress, const LateStart* before = nullptr)
@@ -160,8 +164,26 @@ Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenar
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
     using Bytes = std::vector<std::int64_t> SizesBetween::*;
+    const auto from = [&](Bytes bytes, std::size_t way, const LateStart* start) {
+        return replay.of(rewrites.of(
+            withSizes(program, sizes.*bytes, sizes.older.*bytes, sizes.cached, start, optimizerEventOf(run)),
+            way));
+    };
     const auto with = [&](Bytes bytes, std::size_t way) {
-        return replay.of(rewrites.of(withSizes(program, sizes.*bytes, sizes.older.*bytes, before), way));
+        auto came = from(bytes, way, before);
+        if (!came || before == nullptr || before->rounds != StartBefore::kSegments)
+            return came;
+        // Segments are laid out by requests of their own, which the program does not make.
+        auto alone = from(bytes, way, &kModelAlone);
+        if (!alone)
+            return alone;
+        const auto keepReserved = [&](PeakFigures ReplayedRun::*figures) {
+            ((*alone).*figures).reservedBytesPeak = ((*came).*figures).reservedBytesPeak;
+        };
+        keepReserved(&ReplayedRun::likely);
+        keepReserved(&ReplayedRun::least);
+        keepReserved(&ReplayedRun::most);
+        return alone;
     };
     auto came = with(&SizesBetween::likely, 0);
     if (!came || scenario.firstLook)
@@ -193,9 +215,8 @@ void addOff(const LateStart& before, ReplayedRun& came)
         offs.push_back(std::llround(static_cast<double>(likely) * share));
     offs.push_back(0);
     const auto [least, most] = std::ranges::minmax(offs);
-    const auto add = [](std::int64_t& bytes, std::int64_t more) {
-        bytes = std::max<std::int64_t>(bytes + more, 0);
-    };
+    const auto add
+        = [](std::int64_t& bytes, std::int64_t more) { bytes = std::max<std::int64_t>(bytes + more, 0); };
     add(came.likely.reservedBytesPeak, before.offBytes.front());
     add(came.least.reservedBytesPeak, least);
     add(came.most.reservedBytesPeak, most);
@@ -221,6 +242,110 @@ Result<ReplayedRun> replayWith(const std::vector<LateStart>& starts, const Recor
             break;
     }
     return *std::move(all);
+}
+
+double mostOff(const LateStart& start)
+{
+    double most = 0;
+    for (const double share : start.offShare)
+        most = std::max(most, std::abs(share));
+    return most;
+}
+
+std::int64_t mostOffBytes(const LateStart& start)
+{
+    std::int64_t most = 0;
+    for (const std::int64_t bytes : start.offBytes)
+        most = std::max(most, std::abs(bytes));
+    return most;
+}
+
+/// The start with the segments of the nearest recording, and how far it is off in predicting each recording.
+Result<LateStart> segmentsStart(
+    const std::vector<RecordedRun>& sorted, Measure measure, const Progress& progress)
+{
+    Scenario asRecorded;
+    asRecorded.firstLook = true;
+    LateStart start{ .rounds = StartBefore::kSegments, .offBytes = {}, .offShare = {} };
+    for (const RecordedRun& run : sorted) {
+        const auto sizes = sizesOf(sorted, measure, *(run.*measure));
+        if (!sizes)
+            return Failure(sizes.error());
+        const auto came = replayBetween(sorted.front(), asRecorded, *sizes, {}, progress, &start);
+        if (!came)
+            return Failure(came.error());
+        start.add(recordedPeaks(run).reservedBytesPeak, came->likely.reservedBytesPeak);
+    }
+    return start;
+}
+
+/// Recordings with more of what changes begin with no less cached: other work that went with it left that.
+bool cachedGoesWith(const std::vector<RecordedRun>& runs, Measure measure)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> cached;
+    for (const RecordedRun& run : runs) {
+        const std::vector<std::int64_t> bytes = cachedAtStart(*run.trace);
+        cached.emplace_back((run.*measure).value_or(0),
+            std::accumulate(bytes.begin(), bytes.end(), std::int64_t{ 0 }, wrapAdd));
+    }
+    std::ranges::sort(cached);
+    return std::ranges::is_sorted(cached, {}, &std::pair<std::int64_t, std::int64_t>::second);
+}
+
+/// The starts that come near to the recorded peaks. Refused: none does, since other work left more cached.
+Result<std::vector<LateStart>> startsOf(
+    const std::vector<RecordedRun>& sorted, Measure measure, const Progress& progress)
+{
+    // Measured in tests/truth/tests/test_whatif_late.py.
+    constexpr double kRoundsOff = 0.08, kSegmentsOff = 0.03, kMostOff = 0.15;
+    auto starts = lateStartsOf(sorted, progress);
+    if (!starts || mostOff(starts->front()) <= kRoundsOff)
+        return starts;
+    auto segments = segmentsStart(sorted, measure, progress);
+    if (!segments)
+        return Failure(segments.error());
+    if (mostOff(*segments) <= kSegmentsOff && cachedGoesWith(sorted, measure))
+        return std::vector{ *std::move(segments) };
+    if (mostOff(starts->front()) > kMostOff)
+        return fail(Error::Kind::Refused,
+            say("the recorded work does not explain %1 of reserved memory from before recording",
+                asBytes(mostOffBytes(starts->front()))),
+            say("start recording before you build the model"));
+    return starts;
+}
+
+/// How far the reserved peak may lie outside of the replays, as a share. Measured as startsOf()'s, and
+/// rounded up.
+double shareToWidenBy(const LateStart& start, std::int64_t reservedBytes)
+{
+    constexpr double kLeast = 0.015, kPerOff = 1.5, kMost = 0.045, kOfSegments = 0.065;
+    constexpr double kMostBytes = 96.0 * (1 << 20); // a few segments, by which large programs are off as well
+    if (start.rounds == StartBefore::kSegments)
+        return kOfSegments;
+    const double share = std::min(kLeast + kPerOff * mostOff(start), kMost);
+    return std::max(
+        kLeast, std::min(share, kMostBytes / static_cast<double>(std::max<std::int64_t>(reservedBytes, 1))));
+}
+
+/// Refused: bounds of recordings that begin late and lie so far apart that they help nobody.
+Result<void> narrowEnough(const Prediction& prediction)
+{
+    constexpr double kWidest = 0.15;
+    constexpr std::int64_t kMatters = std::int64_t{ 64 } << 20; // less is a few segments
+    for (const auto peak : { &PeakFigures::requestedBytesPeak, &PeakFigures::reservedBytesPeak }) {
+        const std::int64_t least = prediction.least.*peak, most = prediction.most.*peak;
+        if (most - least > kMatters
+            && static_cast<double>(most - least)
+                > kWidest * (static_cast<double>(least) + static_cast<double>(most)) / 2)
+            return fail(Error::Kind::Refused,
+                peak == &PeakFigures::requestedBytesPeak
+                    ? say("the recordings begin late and show the requested peak only between %1 and %2",
+                        asBytes(least), asBytes(most))
+                    : say("the recordings begin late and show the reserved peak only between %1 and %2",
+                        asBytes(least), asBytes(most)),
+                say("start recording before you build the model"));
+    }
+    return {};
 }
 
 /// The sizes that were recorded.
@@ -291,7 +416,7 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
             say("some of the recordings begin late, and some when the program starts"),
             say("record the program from the same step on with each size"));
     if (late > 0) {
-        auto found = lateStartsOf(*sorted, progress);
+        auto found = startsOf(*sorted, measure, progress);
         if (!found)
             return Failure(found.error());
         starts = *std::move(found);
@@ -301,16 +426,18 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     if (!came)
         return Failure(came.error());
     takeReplay(prediction, *came);
-    prediction.run = std::make_shared<ProgramRun>(
-        rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely, sizes->older.likely,
-            isLate ? &starts.front() : nullptr)));
+    prediction.run = std::make_shared<ProgramRun>(rewrites->of(
+        withSizes(programRunOf(*sorted->front().trace), sizes->likely, sizes->older.likely, sizes->cached,
+            !isLate                                               ? nullptr
+                : starts.front().rounds == StartBefore::kSegments ? &kModelAlone
+                                                                  : &starts.front(),
+            optimizerEventOf(sorted->front()))));
     prediction.recording = static_cast<std::size_t>(
         std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs && !scenario.firstLook)
-        if (const auto widened
-            = widenByNext(*sorted, starts, scenario, measure, asked, prediction, progress);
+        if (const auto widened = widenByNext(*sorted, starts, scenario, measure, asked, prediction, progress);
             !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
@@ -318,9 +445,13 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     prediction.uses = sizes->uses;
     if (scenario.firstLook)
         return prediction;
-    if (sizes->evidence == WhatIfEvidence::Recordings)
-        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked), isLate);
-    else
+    if (sizes->evidence == WhatIfEvidence::Recordings) {
+        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked),
+            isLate ? std::optional(shareToWidenBy(starts.front(), prediction.most.reservedBytesPeak))
+                   : std::nullopt);
+        if (const auto narrow = isLate ? narrowEnough(prediction) : Result<void>(); !narrow)
+            return Failure(narrow.error());
+    } else
         weighRoles(prediction, scenario, *sizes, isLate);
     rewrites->weigh(prediction);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)

@@ -11,58 +11,61 @@ namespace strata::model {
 
 namespace {
 
-/// The older rows of a trace that have no partner yet, the largest first.
-using Rows = std::vector<std::uint32_t>;
+using Sizes = std::vector<std::int64_t>;
 
-Rows rowsLeft(const std::vector<bool>& isPaired, const DeviceTrace& trace)
+/// Rows that have no partner yet, the largest first.
+std::vector<std::uint32_t> rowsLeft(const std::vector<bool>& isPaired, const Sizes& sizes)
 {
-    Rows rows;
+    std::vector<std::uint32_t> rows;
     for (std::uint32_t row = 0; row < isPaired.size(); ++row)
         if (!isPaired[row])
             rows.push_back(row);
-    std::ranges::stable_sort(rows, std::ranges::greater(), [&](std::uint32_t row) {
-        return trace.blocks().requestedBytes[BlockId::older(row)];
-    });
+    std::ranges::stable_sort(rows, std::ranges::greater(), [&](std::uint32_t row) { return sizes[row]; });
     return rows;
 }
 
-std::int64_t bytesOf(const Rows& rows, const DeviceTrace& trace)
+std::int64_t bytesOf(const std::vector<std::uint32_t>& rows, const Sizes& sizes)
 {
-    return std::accumulate(rows.begin(), rows.end(), std::int64_t{ 0 }, [&](std::int64_t sum, std::uint32_t row) {
-        return wrapAdd(sum, trace.blocks().requestedBytes[BlockId::older(row)]);
-    });
+    return std::accumulate(rows.begin(), rows.end(), std::int64_t{ 0 },
+        [&](std::int64_t sum, std::uint32_t row) { return wrapAdd(sum, sizes[row]); });
 }
 
-} // namespace
-
-OlderPairs pairOlder(const DeviceTrace& first, const DeviceTrace& second, const AlignedRuns& aligned)
+Sizes olderSizes(const DeviceTrace& trace)
 {
-    const BlockColumns &ours = first.blocks(), &theirs = second.blocks();
+    Sizes sizes;
+    for (std::size_t row = 0; row < trace.blocks().olderCount(); ++row)
+        sizes.push_back(trace.blocks().requestedBytes[BlockId::older(row)]);
+    return sizes;
+}
+
+/// `partners` by row of ours: that of theirs, or AlignedRuns::kNone.
+OlderPairs pairAll(const Sizes& ours, const Sizes& theirs, const std::vector<std::uint32_t>& partners)
+{
     OlderPairs pairs;
-    pairs.bytes.resize(ours.olderCount());
-    std::vector<bool> isOurs(ours.olderCount()), isTheirs(theirs.olderCount());
+    pairs.bytes.resize(ours.size());
+    std::vector<bool> isOurs(ours.size()), isTheirs(theirs.size());
     const auto pair = [&](std::uint32_t our, std::uint32_t their) {
-        pairs.bytes[our] = theirs.requestedBytes[BlockId::older(their)];
+        pairs.bytes[our] = theirs[their];
         isOurs[our] = isTheirs[their] = true;
     };
-    for (std::uint32_t row = 0; row < aligned.older.size(); ++row)
-        if (const std::uint32_t their = aligned.older[row]; their != AlignedRuns::kNone && !isTheirs[their])
+    for (std::uint32_t row = 0; row < partners.size(); ++row)
+        if (const std::uint32_t their = partners[row]; their != AlignedRuns::kNone && !isTheirs[their])
             pair(row, their);
     std::multimap<std::int64_t, std::uint32_t> bySize;
-    for (const std::uint32_t row : rowsLeft(isTheirs, second))
-        bySize.emplace(theirs.requestedBytes[BlockId::older(row)], row);
-    for (const std::uint32_t row : rowsLeft(isOurs, first))
-        if (const auto same = bySize.find(ours.requestedBytes[BlockId::older(row)]); same != bySize.end()) {
+    for (const std::uint32_t row : rowsLeft(isTheirs, theirs))
+        bySize.emplace(theirs[row], row);
+    for (const std::uint32_t row : rowsLeft(isOurs, ours))
+        if (const auto same = bySize.find(ours[row]); same != bySize.end()) {
             pair(row, same->second);
             bySize.erase(same);
         }
-    const Rows left = rowsLeft(isOurs, first), leftThere = rowsLeft(isTheirs, second);
+    const std::vector<std::uint32_t> left = rowsLeft(isOurs, ours), leftThere = rowsLeft(isTheirs, theirs);
     if (left.size() == leftThere.size()) {
         for (std::size_t i = 0; i < left.size(); ++i)
             pair(left[i], leftThere[i]);
         return pairs;
     }
-    const std::int64_t here = bytesOf(left, first), there = bytesOf(leftThere, second);
+    const std::int64_t here = bytesOf(left, ours), there = bytesOf(leftThere, theirs);
     pairs.alone = wrapAdd(here, there);
     if (left.empty()) {
         pairs.besides = there;
@@ -71,9 +74,21 @@ OlderPairs pairOlder(const DeviceTrace& first, const DeviceTrace& second, const 
     constexpr double kMost = 1e15; // a block of a damaged recording may have any size
     const double share = here > 0 ? static_cast<double>(there) / static_cast<double>(here) : 0;
     for (const std::uint32_t row : left)
-        pairs.bytes[row] = static_cast<std::int64_t>(std::clamp(
-            share * static_cast<double>(ours.requestedBytes[BlockId::older(row)]), 0.0, kMost));
+        pairs.bytes[row]
+            = static_cast<std::int64_t>(std::clamp(share * static_cast<double>(ours[row]), 0.0, kMost));
     return pairs;
+}
+
+} // namespace
+
+OlderPairs pairSizes(const std::vector<std::int64_t>& ours, const std::vector<std::int64_t>& theirs)
+{
+    return pairAll(ours, theirs, {});
+}
+
+OlderPairs pairOlder(const DeviceTrace& first, const DeviceTrace& second, const AlignedRuns& aligned)
+{
+    return pairAll(olderSizes(first), olderSizes(second), aligned.older);
 }
 
 } // namespace strata::model

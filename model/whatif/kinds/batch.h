@@ -30,6 +30,7 @@ struct SizesBetween {
 struct BatchSizes : SizesBetween {
     /// Of those from before recording; behind them of others, where another recording has more.
     SizesBetween older;
+    std::vector<std::int64_t> cached; ///< of the segments that cachedAtStart() lists; with recordings alone
     std::vector<RuleUse> uses; ///< in the order of rules; those that met a block
     WhatIfEvidence evidence = WhatIfEvidence::Sizes;
     std::int64_t unknownBytes = 0; ///< the most that blocks whose size is not decided had at a time

@@ -4,6 +4,7 @@
 #include "model/base/wrap.h"
 #include "model/whatif/evidence/aligned_runs.h"
 #include "model/whatif/evidence/older_pairs.h"
+#include "model/whatif/run/start_segments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,8 +132,19 @@ Fitted fit(const std::vector<Sample>& samples, std::int64_t items, BatchGrowth g
     const bool isLine = line && std::ranges::all_of(samples, [&](const Sample& sample) {
         return lineThroughSamples(a, b, sample.items) == sample.bytes;
     });
-    return isLine && !(growth == BatchGrowth::Powers && isSteep(a, b)) ? known(*line, BlockRule::Linear)
-                                                                       : bentAt(a, b, items, growth);
+    if (growth == BatchGrowth::Powers && isSteep(a, b))
+        return bentAt(a, b, items, growth);
+    if (isLine)
+        return known(*line, BlockRule::Linear);
+    // Libraries round what they compute: of three samples the third shows that.
+    constexpr std::int64_t kRounding = 512;
+    const bool isNearLine = samples.size() > 2 && std::ranges::all_of(samples, [&](const Sample& sample) {
+        return std::abs(roundedLineAt(a, b, sample.items) - sample.bytes) <= kRounding;
+    });
+    if (!isNearLine)
+        return bentAt(a, b, items, growth);
+    const std::int64_t near = roundedLineAt(a, b, items);
+    return { near, std::max<std::int64_t>(near - kRounding, 1), near + kRounding, BlockRule::Interpolated };
 }
 
 /// Of the blocks that both have and that differ.
@@ -178,6 +190,33 @@ void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<A
         add(blocks.requestedBytes[BlockId::older(row)], [&](const OlderPairs& of) { return of.bytes[row]; });
     if (std::ranges::any_of(pairs, [](const OlderPairs& of) { return of.besides > 0; }))
         add(0, [](const OlderPairs& of) { return of.besides; });
+}
+
+/// Of segments that were cached when recording began: lines through whole segments, whose sizes are rounded
+/// up.
+std::vector<std::int64_t> fitCached(const std::vector<BatchRecording>& recordings, std::int64_t to)
+{
+    constexpr std::int64_t kLargeRound = std::int64_t{ 2 } << 20; // kRoundLarge of CUDACachingAllocator
+    const std::vector<std::int64_t> ours = cachedAtStart(*recordings.front().trace);
+    std::vector<OlderPairs> pairs;
+    for (std::size_t other = 1; other < recordings.size(); ++other)
+        pairs.push_back(pairSizes(ours, cachedAtStart(*recordings[other].trace)));
+    const auto at = [&](std::int64_t bytes, const auto& bytesIn) {
+        std::vector<Sample> samples{ { recordings.front().items, bytes } };
+        for (std::size_t other = 0; other < pairs.size(); ++other)
+            samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
+        std::ranges::stable_sort(
+            samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
+        return samples[0].bytes == samples[1].bytes
+            ? samples[0].bytes
+            : (roundedLineAt(samples[0], samples[1], to) + kLargeRound / 2) / kLargeRound * kLargeRound;
+    };
+    std::vector<std::int64_t> cached;
+    for (std::size_t row = 0; row < ours.size(); ++row)
+        cached.push_back(at(ours[row], [&](const OlderPairs& of) { return of.bytes[row]; }));
+    if (std::ranges::any_of(pairs, [](const OlderPairs& of) { return of.besides > 0; }))
+        cached.push_back(at(0, [](const OlderPairs& of) { return of.besides; }));
+    return cached;
 }
 
 } // namespace
@@ -248,6 +287,7 @@ Result<BatchSizes> batchByRecordings(
         bent += undecided[row] ? 1 : 0;
     }
     fitOlder(recordings, aligned, to, growth, sums, sizes);
+    sizes.cached = fitCached(recordings, to);
     sizes.uses = sums.used();
     sizes.unknownBytes = mostLiveBytes(*base.trace, undecided);
     sizes.differs = !aligned.front().equal;

@@ -18,10 +18,15 @@ namespace strata::model {
 /// How the memory that late recordings begin with came to be there: their model is requested, then the
 /// recorded events happen a number of times. Recordings show by how much that is off.
 struct LateStart {
-    int rounds = 0;
+    int rounds = 0, copies = 1; ///< as in StartBefore
     std::vector<std::int64_t> offBytes; ///< recorded less replayed reserved peak, of each recording
     std::vector<double> offShare; ///< of the replayed one
+
+    void add(std::int64_t recorded, std::int64_t replayed); ///< of one more recording
 };
+
+/// The first event of an optimizer, which makes its states there the first time; -1: none is known.
+[[nodiscard]] EventIndex optimizerEventOf(const RecordedRun& run);
 
 /// Those that come nearest to the recorded peaks, with the blocks that were recorded; several where they are
 /// as near. One replay of each recording for each number of rounds. Fails as RunReplay does.

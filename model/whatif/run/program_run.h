@@ -16,8 +16,17 @@ namespace strata::model {
 struct StartBefore {
     /// Requested bytes of blocks from before recording, by row, and behind them of others beside these.
     std::vector<std::int64_t> bytes;
-    /// So many times the events happened before, which left memory cached.
+    /// So many times the events happened before, which left memory cached. kSegments: the segments are there
+    /// that the recording begins with, with their blocks where they were.
     int rounds = 0;
+    /// Bytes of the segments that cachedAtStart() lists, with kSegments; empty: as recorded.
+    std::vector<std::int64_t> cached;
+    /// Of each size so many blocks stand for one parameter: itself, and states that the optimizer makes at
+    /// the end of the first round. 1: there are none.
+    int copies = 1;
+    EventIndex optimizerEvent = -1; ///< the first of an optimizer; -1: where gradients begin to go
+
+    static constexpr int kSegments = -1;
 };
 
 /// What a program asked of the allocator of a device, without where it got it: what changes rewrite.

@@ -34,19 +34,26 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
         set(say("each step uses a stream of its own, and memory stays with the stream that it was made on"),
             say("make streams once, before the steps, and use them again"));
     else if (origin.inOptimizer)
-        set(say("state of an optimizer, made anew in each step"),
-            say("make the optimizer once, before the steps; to add parameters, use add_param_group()"));
-    else if (origin.inHook)
-        set(say("a hook of a module holds tensors"),
+        set(say("each step makes optimizer state anew: for a new optimizer, or for new parameters"),
+            say("make the optimizer and its parameters once, before the steps"));
+    else if (origin.makesWeights)
+        set(say("each step makes, moves or converts a module, and its weights are kept"),
+            say("make modules once, before the steps"));
+    else if (origin.inHook || origin.inBackwardHook)
+        set(origin.inHook ? say("a hook of a module holds tensors")
+                          : say("a hook of the backward holds tensors"),
             say("have the hook keep numbers, or detached copies on the CPU, and empty its list each step"));
     else if (origin.step == StepKind::Forward && !origin.isRecorded && !origin.gradientsOff)
         set(say("results of forward passes, or a cache, are kept on the device"),
             say("keep .item() or .cpu() of results; where no gradients are needed, use torch.no_grad()"));
-    else if (!origin.gradientsOff
-        && (origin.step == StepKind::Forward
-            || (origin.step == StepKind::Eval && origin.phase == Phase::Forward)))
+    else if (!origin.gradientsOff && origin.step == StepKind::Eval && origin.phase == Phase::Forward)
         set(say("an evaluation with gradients on: what it makes is kept with its graph"),
             say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
+    else if (!origin.gradientsOff && origin.step == StepKind::Forward)
+        set(say("forwards with gradients on and without a backward: the graph is kept, by outputs or by what "
+                "the "
+                "next step takes"),
+            say("use torch.no_grad() where no gradients are needed, else detach() what is kept"));
     else if (origin.step == StepKind::Eval || (origin.gradientsOff && origin.step == StepKind::Forward))
         set(say("results of evaluations are kept on the device"),
             say("keep .item() or .cpu() of them, or reduce them as they come"));
@@ -56,17 +63,19 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
                 "log"),
             say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
     else if (ofGraph)
-        set(say("outputs or losses are kept with their graph, and with it what the forward saved for "
+        set(say("outputs or losses are kept, probably with their graph and what the forward saved for "
                 "backward"),
             say("keep loss.item(), or output.detach() moved to the CPU; evaluate under torch.no_grad()"));
     else if (ofModule)
-        set(say("an output, a loss, or something made of them is kept from each step"),
+        set(say("something that the forward makes is kept from each step: an output, a loss, or their graph"),
             say("keep .item(), or .detach() moved to the CPU, and empty the list that holds them"));
     else if (origin.phase == Phase::Backward || origin.phase == Phase::Recompute)
-        set(say("gradients, or the graph of a backward with create_graph or retain_graph, are kept"),
+        set(say("something that the backward makes is kept: gradients, or a graph with create_graph or "
+                "retain_graph"),
             say("drop what holds the gradients of former steps, and set .grad to None"));
     else if (origin.firstOfStep)
-        set(say("something made early in a step is kept: batches, or results of the step before"),
+        set(say("something made early in a step, or between steps, is kept: as a batch, a result, or a copy "
+                "of weights"),
             say("keep them on the CPU, or as many as are needed; look for a list, a dictionary, an "
                 "attribute, a "
                 "cycle of references"));
@@ -138,6 +147,11 @@ LeakOrigins::FrameMarks LeakOrigins::marksOf(FrameId id)
     FrameMarks& marks = known->second;
     marks.isUser = from == FrameOrigin::User;
     marks.isForward = function == "forward";
+    marks.isBackward = function == "backward";
+    marks.isModule = function == "<module>";
+    const bool isOfModules = from == FrameOrigin::Torch && file.find("/nn/modules/") != file.npos;
+    marks.makesWeights = isOfModules && (function == "__init__" || function == "_apply");
+    marks.isHooks = from == FrameOrigin::Torch && file.ends_with("/utils/hooks.py");
     // What torch.no_grad() and torch.inference_mode() leave as decorators; as a block they leave no frame.
     marks.isWithoutGradients
         = from == FrameOrigin::Torch && baseName(file) == "_contextlib.py" && function == "decorate_context";
@@ -156,10 +170,15 @@ LeakOrigins::FrameMarks LeakOrigins::marksOf(FrameId id)
 
 void LeakOrigins::readStack(StackId stack, LeakOrigin& origin)
 {
-    bool called = false;
+    bool called = false, anyOfProgram = false, othersInHook = false;
+    std::size_t frames = 0;
     FrameMarks inner; // of the frame before
     for (const FrameId id : m_trace.recording().stacks.stack(stack)) {
         const FrameMarks marks = marksOf(id);
+        ++frames;
+        anyOfProgram = anyOfProgram || (marks.isUser && !marks.isBackward);
+        othersInHook = othersInHook || marks.isBackward;
+        origin.makesWeights = origin.makesWeights || marks.makesWeights;
         origin.inOptimizer = origin.inOptimizer || marks.inOptimizer;
         origin.inHistory = origin.inHistory || marks.inHistory;
         if (marks.callsModule && !called)
@@ -169,6 +188,10 @@ void LeakOrigins::readStack(StackId stack, LeakOrigin& origin)
         origin.gradientsOff = origin.gradientsOff || marks.isWithoutGradients;
         inner = marks;
     }
+    // A thread of the engine has no frames but those of the hook. Deep stacks may be cut.
+    constexpr std::size_t kDeepest = 8;
+    origin.inBackwardHook = anyOfProgram && !othersInHook && (inner.isUser || inner.isHooks)
+        && !inner.isModule && frames <= kDeepest;
 }
 
 LeakOrigin LeakOrigins::of(const StayingSite& site)
@@ -201,6 +224,7 @@ LeakOrigin LeakOrigins::of(const StayingSite& site)
     origin.isRecorded = 2 * recorded > looked;
     if (!site.stack.valid())
         origin.inOptimizer = origin.phase == Phase::Optimizer;
+    origin.inBackwardHook = origin.inBackwardHook && origin.phase == Phase::Backward;
     origin.firstOfStep = 2 * early > looked;
     // Frames are a guess beside what autograd recorded.
     if (without + withGradients > 0)

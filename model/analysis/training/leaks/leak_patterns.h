@@ -17,6 +17,9 @@ struct LeakOrigin {
     bool inOptimizer = false; ///< by their phase, or their stack
     bool inHistory = false; ///< of an optimizer that keeps some steps (LBFGS)
     bool inHook = false; ///< of a module
+    bool inBackwardHook
+        = false; ///< the engine of autograd calls it: a hook of a tensor, or of a module's backward
+    bool makesWeights = false; ///< a module of torch is made, moved or converted
     bool inModule = false; ///< called by one, or by a function of torch.nn
     bool freshStreams = false; ///< each is on a stream of its own
     bool gradientsOff = false; ///< most are born under no_grad() or inference_mode()
@@ -39,7 +42,8 @@ private:
         bool isUser = false; ///< of the program
         bool inOptimizer = false, inHistory = false;
         bool callsModule = false, inFunctional = false;
-        bool isForward = false;
+        bool isForward = false, isBackward = false, isHooks = false, isModule = false;
+        bool makesWeights = false;
         bool isWithoutGradients = false; ///< what it calls runs under no_grad() or inference_mode()
     };
     [[nodiscard]] FrameMarks marksOf(FrameId id);
@@ -53,7 +57,7 @@ private:
 /// What else is known when a site is described.
 struct LeakSurroundings {
     std::uint32_t steps = 0; ///< that were compared
-    std::size_t forwardLeaks = 0; ///< sites that leak what modules make in a forward, or may
+    double forwardLeaks = 0; ///< blocks in a step that leak, made by modules in a forward, or that may be
     bool framesKnown = false; ///< of its allocations
     bool someSteps = false; ///< it leaks in some steps alone
 };

@@ -193,8 +193,9 @@ private:
             if (site.shape.kind == LeakShape::Kind::Leak || site.shape.kind == LeakShape::Kind::Grows
                 || site.shape.kind == LeakShape::Kind::Waits)
                 m_grows[static_cast<std::size_t>(*kind)] = true;
-            around.forwardLeaks += *kind == LeakKind::Leak && origin.phase == Phase::Forward
-                && (origin.inModule || !site.stack.valid());
+            if (*kind == LeakKind::Leak && origin.phase == Phase::Forward
+                && (origin.inModule || !site.stack.valid()))
+                around.forwardLeaks += std::max(1.0, site.shape.blocksPerStep);
         }
         dropSmall(judged);
         const std::size_t few = kPointsOfAll / std::max<std::size_t>(1, judged.size());
@@ -284,8 +285,12 @@ private:
             add(stayed.back(), stay);
             site.examples.push_back(from.blocks[i]);
         }
-        if (site.examples.size() > kExamples)
-            site.examples.erase(site.examples.begin(), site.examples.end() - kExamples);
+        // The last step may hold what the next one frees: those of earlier steps are surer.
+        if (const std::size_t all = site.examples.size(); all > kExamples) {
+            for (std::size_t i = 0; i < kExamples; ++i)
+                site.examples[i] = site.examples[i * (all - 1) / (kExamples - 1)];
+            site.examples.resize(kExamples);
+        }
         std::ranges::sort(gone);
         LeakGrowth live;
         std::size_t born = 0, died = 0;
@@ -397,6 +402,8 @@ private:
             m_report.verdict = LeakReport::Verdict::Found;
             m_report.why = say("*%1 a step* are kept by *%2* and freed by no step", asBytes(perStep),
                 sayCounted("%1 site", "%1 sites", leaks));
+            if (leaks > 1) // a graph holds what many lines made
+                m_report.why = say("%1; one reference may keep all of them", m_report.why);
         } else if (count(LeakKind::Undecided) > 0) {
             m_report.verdict = LeakReport::Verdict::Undecided;
             m_report.why = m_report.sites.front().why;

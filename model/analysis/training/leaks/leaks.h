@@ -56,7 +56,7 @@ struct LeakSite {
     Sentence why; ///< what decided; of Undecided, what is missing
     std::vector<LeakGrowth> growth; ///< at the ends of steps, from the warm-up on: 2,000 at most, evenly
     std::vector<LeakGrowth> survivors; ///< by the step of their birth: alive after the last one
-    std::vector<BlockId> examples; ///< of survivors, the last ones: a few
+    std::vector<BlockId> examples; ///< of survivors, from the first to the last: a few
 };
 
 struct LeakOptions {

@@ -105,7 +105,7 @@ template <> struct Fields<LeakSite> {
                 return site.survivors
                     | std::views::transform([](const LeakGrowth& row) { return LeakSurvivors{ &row }; });
             }),
-        field("examples", Unit::None, "numbers of some of the last blocks",
+        field("examples", Unit::None, "numbers of some of these blocks, from the first to the last",
             [](const LeakSite& site) {
                 return site.examples | std::views::transform([](BlockId block) { return block.value; });
             }),

@@ -292,6 +292,62 @@ TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
     EXPECT_NE(report->sites[0].pattern.text().find("evaluation"), std::string::npos);
 }
 
+/// 30 steps of training that keep what this stack allocates in that phase.
+Result<LeakReport> leakOfStack(Phase phase, const std::string& stack)
+{
+    StepTrace trace;
+    for (int step = 0; step < 30; ++step) {
+        trace.passing(3000, kForward);
+        trace.phase(phase);
+        (void)trace.alloc(1024, stack);
+        trace.phase(Phase::Unknown);
+        trace.endStep(StepKind::Train, step < 3);
+    }
+    const auto session = trace.session();
+    return findLeaks(session->devices().at(0), trace.steps());
+}
+
+TEST(Leaks, NameTheHookOfABackward)
+{
+    const auto patternOf = [](Phase phase, const std::string& stack) {
+        const auto report = leakOfStack(phase, stack);
+        return report && !report->sites.empty() ? report->sites[0].pattern.text() : std::string();
+    };
+    const std::string torch = "@/usr/lib/python3/site-packages/torch/";
+    const std::string hook = "<lambda>@/home/me/train.py:12";
+    EXPECT_NE(patternOf(Phase::Backward, hook).find("hook"), std::string::npos);
+    EXPECT_NE(patternOf(Phase::Backward, hook + "|hook" + torch + "utils/hooks.py:137").find("hook"),
+        std::string::npos);
+    EXPECT_EQ(patternOf(Phase::Forward, hook).find("hook"), std::string::npos);
+    EXPECT_EQ(
+        patternOf(Phase::Backward, "step@/home/me/train.py:12|<module>@/home/me/train.py:40").find("hook"),
+        std::string::npos);
+    EXPECT_EQ(
+        patternOf(Phase::Backward, "backward@/home/me/scale.py:7|apply" + torch + "autograd/function.py:300")
+            .find("hook"),
+        std::string::npos);
+}
+
+TEST(Leaks, NameModulesThatStepsMake)
+{
+    const auto report = leakOfStack(Phase::Unknown,
+        "<lambda>@/usr/lib/torch/nn/modules/module.py:1098|_apply@/usr/lib/python3/site-packages/torch/nn/"
+        "modules/module.py:966|"
+        "main@/home/me/grow.py:5|<module>@/home/me/grow.py:9");
+    ASSERT_TRUE(report);
+    ASSERT_EQ(kinds(*report), "found leak");
+    EXPECT_NE(report->sites[0].pattern.text().find("module"), std::string::npos);
+}
+
+TEST(Leaks, ExamplesAreOfEarlyStepsToo)
+{
+    const auto report = leakOfStack(Phase::Forward, kForward);
+    ASSERT_TRUE(report);
+    const std::vector<BlockId>& examples = report->sites.at(0).examples;
+    ASSERT_EQ(examples.size(), 5u);
+    EXPECT_LT(examples[1].row(), examples.back().row() / 3);
+}
+
 // With the decorator of no_grad() around it, to advise no_grad() would be wrong.
 TEST(Leaks, DoNotAdviseNoGradWhereGradientsAreOff)
 {
