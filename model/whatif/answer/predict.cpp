@@ -297,7 +297,7 @@ Result<std::vector<LateStart>> startsOf(
     const std::vector<RecordedRun>& sorted, Measure measure, const Progress& progress)
 {
     // Measured in tests/truth/tests/test_whatif_late.py.
-    constexpr double kRoundsOff = 0.08, kSegmentsOff = 0.03, kMostOff = 0.15;
+    constexpr double kRoundsOff = 0.05, kSegmentsOff = 0.03;
     auto starts = lateStartsOf(sorted, progress);
     if (!starts || mostOff(starts->front()) <= kRoundsOff)
         return starts;
@@ -306,12 +306,10 @@ Result<std::vector<LateStart>> startsOf(
         return Failure(segments.error());
     if (mostOff(*segments) <= kSegmentsOff && cachedGoesWith(sorted, measure))
         return std::vector{ *std::move(segments) };
-    if (mostOff(starts->front()) > kMostOff)
-        return fail(Error::Kind::Refused,
-            say("the recorded work does not explain %1 of reserved memory from before recording",
-                asBytes(mostOffBytes(starts->front()))),
-            say("start recording before you build the model"));
-    return starts;
+    return fail(Error::Kind::Refused,
+        say("the recorded work does not explain %1 of reserved memory from before recording",
+            asBytes(mostOffBytes(starts->front()))),
+        say("start recording before you build the model"));
 }
 
 /// How far the reserved peak may lie outside of the replays, as a share. Measured as startsOf()'s, and
