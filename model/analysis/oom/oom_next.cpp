@@ -220,7 +220,7 @@ private:
                         asBytes(found.activations.bytes)),
                 false);
         if (2 * found.parameters.bytes > found.liveBytes)
-            put(say("Keep the weights in half precision, such as bfloat16: parameters hold %1.",
+            put(say("Keep the weights in half precision if they are in float32: parameters hold %1.",
                     asBytes(found.parameters.bytes)),
                 false);
     }

@@ -289,6 +289,10 @@ TEST_F(OomVerdicts, AnEditIsAdvisedWhereWhatItFreesWouldServe)
     };
     OomEvidence evidence;
     evidence.liveBytes = 60 * kOomMiB;
+    evidence.parameters.bytes = 20 * kOomMiB; // too little
+    EXPECT_EQ(first(evidence).what.text().find("half precision"), std::string::npos);
+    evidence.parameters.bytes = 40 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("half precision"), std::string::npos);
     evidence.activations.bytes = 40 * kOomMiB;
     EXPECT_NE(first(evidence).what.text().find("checkpoint"), std::string::npos);
     evidence.gradientsOff = true; // where nothing is kept for a backward
