@@ -87,6 +87,11 @@ std::size_t widthOf(const DryRunOptions& options, const DryRun& run)
     return runsAtOnce(availableBytes(), std::int64_t{ 1024 } * children.ru_maxrss);
 }
 
+bool isInterrupted(const std::vector<Ran>& all)
+{
+    return std::ranges::any_of(all, &Ran::interrupted);
+}
+
 /// In the order of `cards`, so many at once. What fails beside another one runs again alone: both may write
 /// the same file. Stops after an interrupt.
 std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards, const DryRunOptions& options,
@@ -109,7 +114,7 @@ std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards,
             sayRan(*each);
             out.push_back(*std::move(each));
         }
-        if (out.back().interrupted)
+        if (isInterrupted(out))
             break;
     }
     return std::nullopt;
@@ -152,7 +157,7 @@ model::Result<std::vector<model::OtherCardRun>> runOnEachCard(const DryRunOption
             cards);
     for (const Ran& each : ran)
         addUnsure(each, cards);
-    if (ran.empty() || !ran.back().interrupted)
+    if (!isInterrupted(ran))
         if (auto error = runAll(cards, options, atOnce, ran))
             return model::Failure(*std::move(error));
     std::erase_if(ran, [](const Ran& each) { return !each.touchedDevice; });
