@@ -19,14 +19,14 @@ struct Case {
     LeakSurroundings around;
 };
 
-/// Every origin and surrounding of a leak, and every other kind of site.
+/// Every origin and surrounding of a leak, and of the other kinds of sites the origins that matter there.
 void forEachCase(const std::function<void(const Case&)>& each)
 {
     for (std::size_t kind = 0; kind < kLeakKinds; ++kind)
         for (const auto shape : { LeakShape::Kind::Leak, LeakShape::Kind::Grows })
             for (std::size_t phase = 0; phase < kPhases; ++phase)
                 for (std::size_t step = 0; step < kStepKinds; ++step)
-                    for (unsigned bits = 0; bits < (1u << 10); ++bits) {
+                    for (unsigned bits = 0; bits < (kind == 0 ? 1u << 12 : 1u << 7); ++bits) {
                         const auto has = [bits](unsigned bit) { return (bits >> bit & 1u) != 0; };
                         Case of;
                         of.kind = static_cast<LeakKind>(kind);
@@ -44,6 +44,8 @@ void forEachCase(const std::function<void(const Case&)>& each)
                             .forwardLeaks = has(7) ? 3u : 1u,
                             .framesKnown = has(8),
                             .someSteps = has(9) };
+                        of.origin.inBackwardHook = has(10);
+                        of.origin.makesWeights = has(11);
                         each(of);
                     }
 }
@@ -56,8 +58,10 @@ bool isLeak(const Case& of)
 /// What must be known before a piece of advice is shown.
 const std::map<std::string, std::function<bool(const Case&)>> kGuards{
     { "make streams once", [](const Case& of) { return of.origin.freshStreams; } },
-    { "make the optimizer once", [](const Case& of) { return isLeak(of) && of.origin.inOptimizer; } },
-    { "have the hook keep numbers", [](const Case& of) { return isLeak(of) && of.origin.inHook; } },
+    { "make the optimizer and its parameters once", [](const Case& of) { return isLeak(of) && of.origin.inOptimizer; } },
+    { "have the hook keep numbers",
+        [](const Case& of) { return isLeak(of) && (of.origin.inHook || of.origin.inBackwardHook); } },
+    { "make modules once", [](const Case& of) { return isLeak(of) && of.origin.makesWeights; } },
     { "no_grad()", [](const Case& of) { return isLeak(of) && !of.origin.gradientsOff; } },
     { "keep .item() or .cpu() of them",
         [](const Case& of) {
