@@ -223,8 +223,8 @@ void WhatIfPlanPanel::showSentence()
                 : tr("%1 %2").arg(text::strong(tr("Of another goal:")), foundText(*plan)));
     if (all.isEmpty())
         all << (goal() == PlanGoal::Budget
-                ? tr("Which modules to checkpoint so that no more than a size is reserved, at the least that "
-                     "is computed again.")
+                ? tr("Finds modules to checkpoint, at the least recompute. Where these are not enough, it adds "
+                     "other changes.")
                 : tr("It goes by the device at the left, else by that of the recording."));
     m_sentence->setText(text::unbroken(all.join(QLatin1Char(' '))));
 }
