@@ -19,6 +19,12 @@ BlockBirths::BlockBirths(
 {
 }
 
+bool BlockBirths::stepEndsAfter(const BlockBirth& birth) const
+{
+    const auto& ends = m_phases->ends();
+    return std::ranges::lower_bound(ends, birth.event) != ends.end();
+}
+
 bool BlockBirths::stays(const BlockBirth& birth) const
 {
     if (birth.end == PhaseMap::kNever)

@@ -29,6 +29,8 @@ public:
         const DeviceTrace& trace, const PhaseMap& phases, const StackOrigins& origins, StepEvidence evidence);
 
     [[nodiscard]] BlockBirth of(BlockId block);
+    /// A step ends after its birth.
+    [[nodiscard]] bool stepEndsAfter(const BlockBirth& birth) const;
     /// It outlives two steps, or all there are.
     [[nodiscard]] bool stays(const BlockBirth& birth) const;
     /// ... or all allocations: models go when their function returns.

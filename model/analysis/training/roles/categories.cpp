@@ -3,18 +3,13 @@
 
 #include "model/analysis/training/roles/batch_finder.h"
 #include "model/analysis/training/roles/block_births.h"
+#include "model/analysis/training/roles/gradient_finder.h"
 #include "model/analysis/training/roles/role_guess.h"
 #include "model/analysis/training/roles/stack_actors.h"
+#include "model/analysis/training/roles/workspace_finder.h"
 #include "model/trace/program/profiled_categories.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <boost/unordered/unordered_flat_set.hpp>
-#include <functional>
-#include <map>
-#include <queue>
-#include <utility>
 
 namespace strata::model {
 
@@ -25,19 +20,6 @@ using Kind = wire::RoleKind;
 using Actor = StackActors::Actor;
 
 constexpr EventIndex kNever = PhaseMap::kNever;
-
-/// What cuBLAS asks for: 4096 KiB x 2 + 16 KiB x 8, 4096 KiB x 8 from sm_90 on; cuBLASLt, 1 MiB; and
-/// hipBLASLt, 76 MiB (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize,
-/// parseCUDABlasLtWorkspaceSize). Once a handle and stream, and for ever, or for one call.
-constexpr std::int64_t kLtWorkspace = 1'048'576; // many tensors have this size, too
-constexpr std::array<std::int64_t, 4> kWorkspaceSizes{ 8'519'680, 33'554'432, 79'691'776, kLtWorkspace };
-
-/// Where no stack tells who asked: of what comes and goes with nothing asked for in between, in a forward or
-/// backward, most of this size or more are workspaces (98 % of their bytes in 40 trainings).
-constexpr std::int64_t kLargeScratch = std::int64_t{ 1 } << 20;
-
-/// Of a size and stream: the program's thread has a handle, and autograd's.
-constexpr std::int64_t kHandles = 2;
 
 Category categoryOf(ProfiledCategory category)
 {
@@ -96,6 +78,7 @@ public:
         , m_phases(trace, steps)
         , m_actors(trace, m_origins, m_phases)
         , m_births(trace, m_phases, m_origins, steps.evidence)
+        , m_gradients(trace, m_origins, m_actors, m_parameterSizes, m_sureSizes)
         , m_batches(m_births.tellsModules())
     {
         made.m_born.resize(trace.blocks().bornCount());
@@ -119,8 +102,7 @@ public:
         if (!m_made.m_tensors.has(Kind::Parameter))
             takeGuesses();
         countParameters();
-        countStaying();
-        countWorkspaceSizes();
+        m_workspaces.emplace(m_trace, m_births, m_actors, m_parameterSizes);
         constexpr std::size_t kLooks = 1 << 18;
         const BlockColumns& blocks = m_trace.blocks();
         for (std::size_t row = 0; row < blocks.olderCount(); ++row)
@@ -129,8 +111,6 @@ public:
             if (row % kLooks == 0 && progress.cancelled())
                 return false;
             const BlockBirth birth = m_births.of(BlockId::born(row));
-            if (!m_gradients.empty() && birth.span->backwardFirst != m_gradients.front().span->backwardFirst)
-                settleGradients();
             if (birth.inModule && birth.phase == Phase::Forward)
                 m_moduleSeen = birth.event;
             decide(birth);
@@ -139,8 +119,9 @@ public:
                 rule > CategoryRule::Batch && !m_births.isOfSetup(birth)
                     && !birth.origin->has(StackOrigin::Forward));
         }
-        settleGradients();
-        doubtGradients();
+        m_gradients.finish();
+        for (const auto& [block, rule] : m_gradients.gradients())
+            at(block) = { Category::Gradient, rule };
         m_batches.finish();
         for (const BlockId block : m_batches.batches())
             if (!isCopy(block))
@@ -293,69 +274,8 @@ private:
             return { Category::Workspace, CategoryRule::WorkspaceCode, false };
         if (birth.event < 0)
             return {};
-        if (hasWorkspaceSize(birth.block) && isUsedAsWorkspace(birth))
-            return { Category::Workspace,
-                isOfProduct(birth) ? CategoryRule::WorkspaceOfProduct : CategoryRule::WorkspaceSize, false };
-        if (origin.has(StackOrigin::Convolution) && isScratch(birth))
-            return { Category::Workspace, CategoryRule::ConvolutionScratch, false };
-        if (birth.bytes >= kLargeScratch && !hasStack(birth) && computes(birth) && isScratch(birth)
-            && !m_parameterSizes.contains(birth.bytes))
-            return { Category::Workspace, CategoryRule::LargeScratch, false };
-        return {};
-    }
-
-    [[nodiscard]] bool isUsedAsWorkspace(const BlockBirth& birth) const
-    {
-        return (isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth) || computes(birth)))
-            || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles);
-    }
-
-    /// Beside the output that the same call allocated just before, and freed as the next event or never. Few
-    /// tensors have a size that is no power of two, and here no block of it is used in another way. A power
-    /// of two needs a call that multiplies matrices; on threads of the engine one elsewhere.
-    [[nodiscard]] bool isOfProduct(const BlockBirth& birth) const
-    {
-        const WorkspaceUses& uses = m_workspaceUses.at(birth.bytes);
-        if (uses.blocks != uses.workspaces || !isBesideOutput(birth))
-            return false;
-        if (birth.origin->has(StackOrigin::Product) || !std::has_single_bit(asUnsigned(birth.bytes)))
-            return true;
-        return uses.byProduct && m_actors.of(birth.event) == Actor::Engine;
-    }
-    [[nodiscard]] bool isBesideOutput(const BlockBirth& birth) const
-    {
-        const BlockColumns& blocks = m_trace.blocks();
-        const std::size_t row = birth.block.row();
-        if (row == 0 || m_actors.of(birth.event) == Actor::Optimizer)
-            return false;
-        const BlockId output = BlockId::born(row - 1);
-        const auto& stacks = m_trace.events().stack;
-        const bool sameCall = blocks.stack.born[row - 1] == blocks.stack.born[row]
-            && (hasStack(birth) || m_actors.isOneRun(Actor::Engine, blocks.birth(output), birth.event));
-        const bool passes = birth.end == birth.event + 1 && blocks.death(output) > birth.end
-            && stacks[static_cast<std::size_t>(birth.end)] == stacks[static_cast<std::size_t>(birth.event)];
-        return sameCall && blocks.requestedBytes[output] != birth.bytes && (passes || birth.end == kNever);
-    }
-    [[nodiscard]] static std::uint64_t asUnsigned(std::int64_t bytes)
-    {
-        return static_cast<std::uint64_t>(bytes);
-    }
-
-    /// Of all blocks of a size that libraries allocate.
-    void countWorkspaceSizes()
-    {
-        for (const BlockId block : m_trace.blocks().all()) {
-            if (!hasWorkspaceSize(block))
-                continue;
-            const BlockBirth birth = m_births.of(block);
-            WorkspaceUses& uses = m_workspaceUses[birth.bytes];
-            ++uses.blocks;
-            if (birth.event < 0 || !isUsedAsWorkspace(birth))
-                continue;
-            ++uses.workspaces;
-            uses.byProduct
-                = uses.byProduct || (birth.origin->has(StackOrigin::Product) && isBesideOutput(birth));
-        }
+        const auto rule = m_workspaces->ruleOf(birth);
+        return rule ? BlockCategory{ Category::Workspace, *rule } : BlockCategory{};
     }
 
     /// What a reduction in a backward leaves for the optimizer.
@@ -363,71 +283,6 @@ private:
     {
         return birth.event >= 0 && birth.phase == Phase::Backward && birth.span->isBackward()
             && !isTold(birth) && birth.end > birth.span->freesUntil && birth.end != kNever;
-    }
-
-    [[nodiscard]] bool hasWorkspaceSize(BlockId block) const
-    {
-        return std::ranges::find(kWorkspaceSizes, m_trace.blocks().requestedBytes[block])
-            != kWorkspaceSizes.end();
-    }
-
-    [[nodiscard]] bool staysInCompute(const BlockBirth& birth) const
-    {
-        const bool inCompute
-            = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad || birth.span->isBackward();
-        return inCompute && birth.end == kNever && (outlivesSteps(birth) || outlivesItsCall(birth))
-            && !m_parameterSizes.contains(birth.bytes);
-    }
-
-    /// Without steps: what the same call made before it is gone, and no request was refused.
-    [[nodiscard]] bool outlivesItsCall(const BlockBirth& birth) const
-    {
-        const BlockColumns& blocks = m_trace.blocks();
-        const std::size_t row = birth.block.row();
-        return birth.bytes != kLtWorkspace && row > 0 && hasStack(birth) && m_trace.outOfMemories().empty()
-            && blocks.stack.born[row - 1] == blocks.stack.born[row]
-            && blocks.death(BlockId::born(row - 1)) != kNever;
-    }
-
-    using Place = std::pair<std::int64_t, StreamIndex>;
-    [[nodiscard]] Place placeOf(BlockId block) const
-    {
-        return { m_trace.blocks().requestedBytes[block], m_trace.blocks().stream[block] };
-    }
-
-    /// Outputs that a loop keeps may have the size of a workspace, too: those are many.
-    void countStaying()
-    {
-        for (std::size_t row = 0; row < m_trace.blocks().bornCount(); ++row) {
-            const BlockId block = BlockId::born(row);
-            if (hasWorkspaceSize(block) && staysInCompute(m_births.of(block)))
-                ++m_staying[placeOf(block)];
-        }
-    }
-
-    [[nodiscard]] bool outlivesSteps(const BlockBirth& birth) const
-    {
-        const auto& ends = m_phases.ends();
-        return std::ranges::lower_bound(ends, birth.event) != ends.end();
-    }
-
-    /// Nothing was asked for while it lived, but something in the same call before it: its output.
-    [[nodiscard]] bool isScratch(const BlockBirth& birth) const
-    {
-        const BlockColumns& blocks = m_trace.blocks();
-        const std::size_t row = birth.block.row();
-        const EventIndex next = row + 1 < blocks.bornCount() ? blocks.birth(BlockId::born(row + 1)) : kNever;
-        return row > 0 && birth.end < next && blocks.stack.born[row - 1] == blocks.stack.born[row];
-    }
-    /// Where matrices are multiplied; what an optimizer works with in place looks like scratch.
-    [[nodiscard]] static bool computes(const BlockBirth& birth)
-    {
-        return birth.phase == Phase::Forward || birth.phase == Phase::Recompute
-            || birth.phase == Phase::Backward;
-    }
-    [[nodiscard]] bool hasStack(const BlockBirth& birth) const
-    {
-        return m_trace.blocks().stack[birth.block].valid();
     }
 
     [[nodiscard]] BlockCategory byPhase(const BlockBirth& birth)
@@ -506,12 +361,11 @@ private:
         const auto size = m_parameterSizes.find(birth.bytes);
         if (birth.end != kNever && m_actors.isOneRun(Actor::Engine, birth.event, birth.end))
             return { Category::Temporary, CategoryRule::FreedByBackward, false };
-        noteLeft(birth);
         // Where nobody told of gradients and the optimizer asks for nothing, no event lies between the end of
         // a backward and the frees of its gradients.
-        if (!isTold(birth) && size != m_parameterSizes.end() && span.isBackward()
-            && birth.end > span.backwardLastAlloc)
-            m_gradients.push_back(birth);
+        m_gradients.take(birth,
+            !isTold(birth) && size != m_parameterSizes.end() && span.isBackward()
+                && birth.end > span.backwardLastAlloc);
         if (birth.end != kNever && birth.end <= over)
             return temporary();
         const bool unfinished = over == kNever && birth.end == kNever;
@@ -525,85 +379,10 @@ private:
         return { Category::Temporary, CategoryRule::BackwardUnfinished, false };
     }
 
-    /// What the engine allocates and does not free.
-    [[nodiscard]] bool isLeft(const BlockBirth& birth) const
-    {
-        return m_actors.of(birth.event) == Actor::Engine
-            && (birth.end == kNever || m_actors.of(birth.end) != Actor::Engine);
-    }
-    void noteLeft(const BlockBirth& birth)
-    {
-        if (m_left.backward != birth.span->backwardFirst)
-            m_left = { .backward = birth.span->backwardFirst };
-        if (m_actors.of(birth.event) != Actor::Engine)
-            return;
-        const auto& refused = m_trace.outOfMemories();
-        const auto next = std::ranges::upper_bound(refused, birth.event);
-        const bool isOver = m_actors.isFollowed(birth.event)
-            && (next == refused.end() || m_actors.isFollowed(birth.event, *next));
-        if (!isLeft(birth) || !isOver || !m_actors.tellsFrees())
-            m_left.isKnown = false;
-        ++m_left.sizes[birth.bytes];
-        if (birth.end == kNever)
-            return;
-        const StackId drops = m_trace.events().stack[static_cast<std::size_t>(birth.end)];
-        if (m_origins.of(drops).has(StackOrigin::ZeroGrad))
-            m_left.isZeroed = true;
-        else
-            m_left.others.push_back(birth.bytes);
-    }
-    /// A size of which more is left than parameters have, or of which zero_grad() drops some and other code
-    /// the rest, has more than gradients: what hooks keep, say.
-    void doubtGradients()
-    {
-        if (m_doubtful.empty())
-            return;
-        const BlockColumns& blocks = m_trace.blocks();
-        for (std::size_t row = 0; row < blocks.bornCount(); ++row)
-            if (BlockCategory& category = m_made.m_born[row]; category.rule == CategoryRule::LeftByBackward
-                && m_doubtful.contains(blocks.requestedBytes.born[row]))
-                category.rule = CategoryRule::OutlivesBackward;
-    }
-    /// One block for each parameter that has that size, and no other but those.
-    [[nodiscard]] bool leavesGradientsAlone() const
-    {
-        return m_left.isKnown && std::ranges::all_of(m_left.sizes, [&](const auto& left) {
-            const auto size = m_parameterSizes.find(left.first);
-            return size != m_parameterSizes.end() && left.second <= size->second;
-        });
-    }
-
     /// A step of an optimizer that ended after it told of its gradients and states.
     [[nodiscard]] bool isTold(const BlockBirth& birth) const
     {
         return m_made.m_tensors.has(Kind::Stepped) && birth.event < m_made.m_tensors.lastStepped();
-    }
-
-    /// Of what may be gradients of the backward that is over, a parameter has one: those that stay longest,
-    /// unless there are gradients from a backward before, which this one adds to.
-    void settleGradients()
-    {
-        std::ranges::stable_sort(m_gradients, std::greater<>{}, &BlockBirth::end);
-        const bool alone = leavesGradientsAlone();
-        if (m_left.isZeroed)
-            m_doubtful.insert(m_left.others.begin(), m_left.others.end());
-        for (const BlockBirth& birth : m_gradients) {
-            Ends& ends = m_gradientEnds[birth.bytes];
-            while (!ends.empty() && ends.top() <= birth.event)
-                ends.pop();
-            if (std::ssize(ends) >= m_parameterSizes[birth.bytes]) {
-                if (isLeft(birth))
-                    m_doubtful.insert(birth.bytes);
-                continue;
-            }
-            ends.push(birth.end);
-            const auto sure = m_sureSizes.find(birth.bytes);
-            const bool shown = alone && isLeft(birth) && sure != m_sureSizes.end()
-                && std::ssize(ends) <= sure->second && m_left.sizes[birth.bytes] <= sure->second;
-            at(birth.block) = { Category::Gradient,
-                shown ? CategoryRule::LeftByBackward : CategoryRule::OutlivesBackward };
-        }
-        m_gradients.clear();
     }
 
     [[nodiscard]] BlockCategory ofOptimizer(const BlockBirth& birth) const
@@ -626,7 +405,8 @@ private:
             && refused.back() >= birth.event;
         if (!unfinished)
             return { Category::OptimizerState,
-                birth.origin->has(StackOrigin::Optimizer) && outlivesSteps(birth) && m_births.stays(birth)
+                birth.origin->has(StackOrigin::Optimizer) && m_births.stepEndsAfter(birth)
+                        && m_births.stays(birth)
                     ? CategoryRule::OptimizerCode
                     : CategoryRule::OutlivesOptimizer };
         return { Category::Temporary, CategoryRule::OptimizerUnfinished, false };
@@ -640,28 +420,12 @@ private:
     PhaseMap m_phases;
     StackActors m_actors;
     BlockBirths m_births;
-    BatchFinder m_batches;
     std::optional<RuleMatcher> m_rules;
     ParameterSizes m_parameterSizes, m_sureSizes;
-    struct WorkspaceUses {
-        std::int64_t blocks = 0, workspaces = 0;
-        bool byProduct = false;
-    };
-    boost::unordered_flat_map<std::int64_t, WorkspaceUses> m_workspaceUses; // by size
-    struct Left {
-        EventIndex backward = kNever; ///< its first event
-        bool isKnown = true; ///< it ended, and the engine freed none of it later
-        bool isZeroed = false; ///< zero_grad() drops some of it
-        std::vector<std::int64_t> others; ///< sizes of what other code drops
-        boost::unordered_flat_map<std::int64_t, std::int64_t> sizes;
-    };
-    Left m_left; // by the present backward
-    boost::unordered_flat_set<std::int64_t> m_doubtful; // sizes of gradients that something else has, too
-    std::map<Place, std::int64_t> m_staying; // blocks of the sizes of workspaces
+    std::optional<WorkspaceFinder> m_workspaces; // once parameters are counted
+    GradientFinder m_gradients;
+    BatchFinder m_batches;
     boost::unordered_flat_map<std::int64_t, std::int64_t> m_unfinished; // gradients of a backward, by size
-    std::vector<BlockBirth> m_gradients; // what may be one, of the present backward
-    using Ends = std::priority_queue<EventIndex, std::vector<EventIndex>, std::greater<>>;
-    boost::unordered_flat_map<std::int64_t, Ends> m_gradientEnds; // by size, the first on top
     Phase m_lastPhase = Phase::Unknown;
     EventIndex m_moduleSeen = -1; // the last alloc in the forward of a module
 };
