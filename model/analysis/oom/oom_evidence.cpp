@@ -6,9 +6,7 @@
 #include "model/base/wrap.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,47 +15,12 @@ namespace strata::model {
 
 namespace {
 
-/// What a stack says beside its StackOrigin.
-enum OomMark : std::uint8_t {
-    OfLoss = 1,
-    OfLoading = 2, // tensors of a file, not the model that they are for
-    OfCopying = 4,
-};
-
-std::uint8_t oomMarkOf(const Recording& recording, const Frame& frame)
-{
-    static constexpr std::array<std::string_view, 5> kLosses{ "cross_entropy", "log_softmax", "LogSoftmax",
-        "nll_loss", "NllLoss" };
-    const std::string_view function = recording.strings[frame.function], file = recording.strings[frame.file];
-    const auto names = [&](std::string_view part) { return function.find(part) != function.npos; };
-    std::uint8_t marks = std::ranges::any_of(kLosses, names) ? OfLoss : 0;
-    if ((function == "load" && file.ends_with("serialization.py")) || function == "load_file")
-        marks |= OfLoading;
-    if (function == "deepcopy" && file.ends_with("copy.py"))
-        marks |= OfCopying;
-    return marks;
-}
-
-/// By StackId.
-std::vector<std::uint8_t> oomMarksOf(const Recording& recording)
-{
-    const StackTable& stacks = recording.stacks;
-    std::vector<std::uint8_t> frames(stacks.frameCount()), marks(stacks.stackCount());
-    for (std::size_t i = 0; i < frames.size(); ++i)
-        frames[i] = oomMarkOf(recording, stacks.frame(FrameId{ static_cast<std::uint32_t>(i) }));
-    for (std::size_t i = 0; i < marks.size(); ++i)
-        for (const FrameId frame : stacks.stack(StackId{ static_cast<std::uint32_t>(i) }))
-            marks[i] |= frames[frame.index()];
-    return marks;
-}
-
 class EvidenceFinder {
 public:
     EvidenceFinder(const DeviceTrace& trace, const Categories& categories, OomEvidence& found)
         : m_trace(trace)
         , m_categories(categories)
         , m_origins(trace.recording())
-        , m_marks(oomMarksOf(trace.recording()))
         , m_found(found)
     {
     }
@@ -70,14 +33,14 @@ public:
             if (block.isFree() || block.pending)
                 continue;
             m_found.liveBytes = wrapAdd(m_found.liveBytes, block.requestedBytes);
-            const std::uint8_t marks = marksOf(m_trace.blocks().stack[block.block]);
-            if ((marks & OfLoading) != 0)
+            const StackOrigin& origin = m_origins.of(m_trace.blocks().stack[block.block]);
+            if (origin.has(StackOrigin::ReadsTensors))
                 loaded.push_back(block.block);
-            else if ((marks & OfCopying) != 0)
+            else if (origin.has(StackOrigin::Copies))
                 copied.push_back(block.block);
             else
                 ++sizes[block.requestedBytes];
-            count(block.block, marks);
+            count(block.block, origin);
         }
         m_found.loaded = twinsOf(loaded, sizes);
         m_found.copied = twinsOf(copied, sizes);
@@ -87,17 +50,12 @@ public:
         m_found.inOptimizer = origin.has(StackOrigin::Optimizer);
         m_found.inSetup = origin.has(StackOrigin::Setup) || origin.has(StackOrigin::Load)
             || origin.has(StackOrigin::Init);
-        m_found.inLoss = (marksOf(request) & OfLoss) != 0;
+        m_found.inLoss = origin.has(StackOrigin::Classifies);
         const EventPhase phase = m_trace.events().phaseOf(static_cast<std::size_t>(map.event));
         m_found.gradientsOff = phase == EventPhase::NoGrad || phase == EventPhase::Inference;
     }
 
 private:
-    [[nodiscard]] std::uint8_t marksOf(StackId stack) const
-    {
-        return stack.valid() && stack.index() < m_marks.size() ? m_marks[stack.index()] : std::uint8_t{ 0 };
-    }
-
     void add(OomEvidence::Held& held, BlockId block) const
     {
         const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
@@ -109,16 +67,15 @@ private:
         }
     }
 
-    void count(BlockId block, std::uint8_t marks)
+    void count(BlockId block, const StackOrigin& origin)
     {
-        const StackOrigin& origin = m_origins.of(m_trace.blocks().stack[block]);
         const Category category = m_categories.of(block).category;
         const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
         if (category == Category::Gradient)
             m_found.gradientBytes = wrapAdd(m_found.gradientBytes, bytes);
         if (origin.has(StackOrigin::State))
             m_stateBytes[m_trace.blocks().stack[block]] += bytes;
-        if ((marks & OfLoss) != 0)
+        if (origin.has(StackOrigin::Classifies))
             add(m_found.loss, block);
         if (category == Category::OptimizerState || origin.has(StackOrigin::Optimizer))
             add(m_found.states, block);
@@ -157,7 +114,6 @@ private:
     const DeviceTrace& m_trace;
     const Categories& m_categories;
     StackOrigins m_origins;
-    std::vector<std::uint8_t> m_marks;
     std::map<StackId, std::int64_t> m_stateBytes;
     OomEvidence& m_found;
 };

@@ -42,6 +42,9 @@ enum FrameBit : std::uint32_t {
     Multiplies = 1 << 22,
     ComparesOutputs = 1 << 23,
     ZeroesGradients = 1 << 24,
+    ReadsFiles = 1 << 25,
+    CopiesDeeply = 1 << 26,
+    IsOfLoss = 1 << 27,
 };
 constexpr std::uint32_t kWorks = CallsModule | RunsBackward | Optimizes;
 
@@ -103,12 +106,21 @@ std::uint32_t bitsOfNative(std::string_view function)
     return bits;
 }
 
+/// Cross entropy and what it is made of, of Python and C++.
+std::uint32_t bitsOfLoss(std::string_view function)
+{
+    static constexpr std::array<std::string_view, 5> kLosses{ "cross_entropy", "log_softmax", "LogSoftmax",
+        "nll_loss", "NllLoss" };
+    return hasAny(function, kLosses) ? std::uint32_t{ IsOfLoss } : 0;
+}
+
 /// Code that loads weights, of torch or of packages upon it.
 std::uint32_t bitsOfLoading(std::string_view function)
 {
     static constexpr std::array<std::string_view, 6> kLoads{ "from_pretrained", "load_state_dict",
         "_load_from_state_dict", "load_checkpoint_and_dispatch", "_load_pretrained_model", "load_file" };
-    return isAny(function, kLoads) ? std::uint32_t{ Loads } : 0;
+    return (isAny(function, kLoads) ? std::uint32_t{ Loads } : 0)
+        | (function == "load_file" ? std::uint32_t{ ReadsFiles } : 0);
 }
 
 /// Where a file of torch's lies, as bits.
@@ -195,7 +207,7 @@ std::uint32_t bitsOfTorch(std::uint16_t place, std::string_view function)
     if (within(InModules) && !within(InOtherModules) && function == "__init__")
         bits |= MakesParameters;
     if (within(InSerialization) && function == "load")
-        bits |= Loads;
+        bits |= Loads | ReadsFiles;
     if (within(InConv) && function == "_conv_forward")
         bits |= Convolves;
     const bool runsLayer = within(InModules) && (function == "forward" || function == "_conv_forward");
@@ -258,7 +270,8 @@ private:
             return bitsOfNative({});
         Native& native = m_natives[function.index()];
         if (!native.known)
-            native = { true, bitsOfNative(m_recording.strings[function]) };
+            native = { true,
+                bitsOfNative(m_recording.strings[function]) | bitsOfLoss(m_recording.strings[function]) };
         return native.bits;
     }
     std::uint32_t look(const Frame& frame)
@@ -275,9 +288,12 @@ private:
         if (file.origin == FrameOrigin::Native)
             return lookAtNative(frame.function);
         const std::string_view function = m_recording.strings[frame.function];
+        const std::uint32_t common = Python | bitsOfLoss(function);
         if (file.origin == FrameOrigin::Torch)
-            return Python | bitsOfTorch(file.place, function);
-        std::uint32_t bits = Python | bitsOfLoading(function);
+            return common | bitsOfTorch(file.place, function);
+        std::uint32_t bits = common | bitsOfLoading(function);
+        if (file.origin == FrameOrigin::PythonLibrary && function == "deepcopy")
+            bits |= CopiesDeeply;
         if (file.origin == FrameOrigin::User)
             bits |= IsProgram | (function == "__init__" ? std::uint32_t{ Inits } : 0)
                 | (function == "forward" ? std::uint32_t{ IsForward } : 0);
@@ -367,6 +383,9 @@ StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) cons
     tells(ZeroesGradients, StackOrigin::ZeroGrad);
     tells(IsForward, StackOrigin::Forward);
     tells(Reduces, StackOrigin::Reducer);
+    tells(ReadsFiles, StackOrigin::ReadsTensors);
+    tells(CopiesDeeply, StackOrigin::Copies);
+    tells(IsOfLoss, StackOrigin::Classifies);
     if ((all & Checkpoints) != 0 && (all & CallsModule) != 0)
         origin.bits |= StackOrigin::Recompute;
     return origin;

@@ -14,32 +14,35 @@ namespace strata::model {
 /// What the code of a stack was at, from all of its frames, Python's and C++'s.
 struct StackOrigin {
     enum Bit : std::uint32_t {
-        Known = 1, ///< the stack has frames
-        Workspace = 2, ///< cuBLAS, cuBLASLt, cuDNN, cuFFT, cuSOLVER ask for memory of their own
-        Convolution = 4, ///< Python's innermost frame calls a convolution
-        Communication = 8, ///< a process group, DDP's reducer, gathers and scatters of FSDP
-        Optimizer = 16, ///< within the step of an optimizer
-        State = 32, ///< ... where it makes its state
-        Module = 64, ///< within the forward of a module
-        Setup = 128, ///< a module is made, moved or reset
-        Backward = 256, ///< within autograd's engine
-        Recompute = 512, ///< within a checkpoint's second forward
+        Known = 1 << 0, ///< the stack has frames
+        Workspace = 1 << 1, ///< cuBLAS, cuBLASLt, cuDNN, cuFFT, cuSOLVER ask for memory of their own
+        Convolution = 1 << 2, ///< Python's innermost frame calls a convolution
+        Communication = 1 << 3, ///< a process group, DDP's reducer, gathers and scatters of FSDP
+        Reducer = 1 << 4, ///< DDP's: gradients may be views of its buckets
+        Optimizer = 1 << 5, ///< within the step of an optimizer
+        State = 1 << 6, ///< ... where it makes its state
+        Module = 1 << 7, ///< within the forward of a module
+        Forward = 1 << 8, ///< within a function of the program's that is called forward
+        Backward = 1 << 9, ///< within autograd's engine
+        Recompute = 1 << 10, ///< within a checkpoint's second forward
+        Setup = 1 << 11, ///< a module is made, moved or reset
         /// An __init__ outside of torch; not where a model runs, trains or is trained within it: that is a
         /// program, and makes anything.
-        Init = 1024,
-        ModuleInit = 32768, ///< ... in a file whose modules run
-        Forward = 65536, ///< within a function of the program's that is called forward
-        Reducer = 131072, ///< DDP's: gradients may be views of its buckets
-        Load = 2048, ///< torch.load, load_state_dict, from_pretrained
-        MakesParameter = 4096, ///< the line of torch's code that makes or moves parameters alone
-        MakesBuffer = 8192, ///< ... that moves buffers alone
-        Cast = 16384, ///< autocast fills its cache of cast weights
-        Python = 1 << 17, ///< the stack has frames of Python
-        Layer = 1 << 18, ///< Python's innermost frame is a forward of torch.nn, or a function of it
-        Product = 1 << 19, ///< ... one that multiplies matrices
-        Loss = 1 << 20, ///< ... one that compares outputs with targets
-        TorchOptimizer = 1 << 21, ///< ... of an optimizer of torch.optim
-        ZeroGrad = 1 << 22, ///< within zero_grad() of an optimizer or a module
+        Init = 1 << 12,
+        ModuleInit = 1 << 13, ///< ... in a file whose modules run
+        Load = 1 << 14, ///< torch.load, load_state_dict, from_pretrained
+        ReadsTensors = 1 << 15, ///< within torch.load() or load_file(), which return tensors of a file
+        Copies = 1 << 16, ///< within copy.deepcopy()
+        MakesParameter = 1 << 17, ///< the line of torch's code that makes or moves parameters alone
+        MakesBuffer = 1 << 18, ///< ... that moves buffers alone
+        Cast = 1 << 19, ///< autocast fills its cache of cast weights
+        Python = 1 << 20, ///< the stack has frames of Python
+        Layer = 1 << 21, ///< Python's innermost frame is a forward of torch.nn, or a function of it
+        Product = 1 << 22, ///< ... one that multiplies matrices
+        Loss = 1 << 23, ///< ... one that compares outputs with targets
+        TorchOptimizer = 1 << 24, ///< ... of an optimizer of torch.optim
+        ZeroGrad = 1 << 25, ///< within zero_grad() of an optimizer or a module
+        Classifies = 1 << 26, ///< within a cross entropy or log softmax, of Python or C++, or its backward
     };
     std::uint32_t bits = 0;
     FrameId moves; ///< the frame that moves a tensor for Module._apply, or shards it; none: there is none

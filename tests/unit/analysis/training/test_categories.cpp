@@ -93,6 +93,16 @@ TEST(Categories, OfABucketWithListedGradientsIsGradient)
     EXPECT_EQ(t.text(), "gradient* communication");
 }
 
+TEST(Categories, OfWhatCollectivesAllocateIsNoBucket)
+{
+    Trained t(alloc(1, 4000, "stack=all_gather@/v/site-packages/torch/distributed/distributed_c10d.py:7|main@/p/run.py:9")
+            + alloc(2, 4000, "stack=_pre_forward@/v/site-packages/torch/nn/parallel/distributed.py:7|main@/p/run.py:9"),
+        "FF");
+    const Categories made = t.categories();
+    EXPECT_EQ(made.of(BlockId::born(0)).rule, CategoryRule::CommunicationCode);
+    EXPECT_EQ(made.of(BlockId::born(1)).rule, CategoryRule::CommunicationBuckets);
+}
+
 TEST(Categories, TakeTheFirstRoleOfABlockThatHasSeveral)
 {
     Trained t(alloc(1, 4000), "S");
