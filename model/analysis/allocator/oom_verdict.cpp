@@ -77,19 +77,26 @@ std::optional<std::int64_t> allowedBytesAt(
     return static_cast<std::int64_t>(*fraction * static_cast<double>(deviceBytes));
 }
 
-/// Whether so much is what PyTorch can have of a device that nothing else uses: of a card beside its CUDA
-/// context, or a whole number of GiB, as of simulated devices. Other amounts show that something is missing.
-bool isWholeDevice(std::int64_t availableBytes)
+/// How sure it is that nothing else uses the device, by what PyTorch can have of it. A whole number of GiB has
+/// no room for a CUDA context: a simulated device. The memory of a card beside its context may as well be a
+/// part of a larger card.
+Certainty isAlone(std::int64_t availableBytes)
 {
     constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
     if (availableBytes > 0 && availableBytes % kGiB == 0)
-        return true;
-    return std::ranges::any_of(cards(), [&](const Card& card) {
+        return Certainty::Recorded;
+    const bool isCard = std::ranges::any_of(cards(), [&](const Card& card) {
         const std::int64_t missing = card.capacityBytes - availableBytes;
         // Drivers differ by a hundredth in what they keep.
         return missing >= -card.capacityBytes / 100
             && missing <= outsideBytesOfProcess() + card.capacityBytes / 100;
     });
+    return isCard ? Certainty::Likely : Certainty::Unknown;
+}
+
+std::int64_t largestCardBytes()
+{
+    return std::ranges::max(cards(), {}, &Card::capacityBytes).capacityBytes;
 }
 
 std::vector<Pin> pinsOf(const Fragmentation& fragmentation)
@@ -105,16 +112,7 @@ std::vector<Pin> pinsOf(const Fragmentation& fragmentation)
     return pins;
 }
 
-} // namespace
-
-std::string_view causeName(OomCause cause)
-{
-    constexpr std::array<std::string_view, 9> kNames{ "too_big", "leak", "memory_fraction", "fragmented",
-        "private_pools", "pending_free", "outside_pytorch", "other_process", "unknown" };
-    return kNames[static_cast<std::size_t>(cause)];
-}
-
-Sentence verdictSentence(const OomVerdict& verdict)
+Sentence sayCause(const OomVerdict& verdict)
 {
     const auto cause = std::ranges::find(verdict.causes, verdict.cause, &OomCauseBytes::cause);
     const SentenceArgument withheld = asBytes(cause == verdict.causes.end() ? 0 : cause->bytes);
@@ -139,9 +137,6 @@ Sentence verdictSentence(const OomVerdict& verdict)
             : say("memory fraction: the driver had %1 free, but PyTorch was not allowed to use %2 more",
                 asBytes(verdict.parts.deviceFreeBytes), asBytes(verdict.roundedBytes));
     case OomCause::Fragmented:
-        if (!isSure(verdict.certainty))
-            return say("probably fragmented: %1 are free within segments, but no piece of them holds %2",
-                withheld, asBytes(verdict.roundedBytes));
         return say("fragmented: %1 are free within segments, but no piece of them holds %2", withheld,
             asBytes(verdict.roundedBytes));
     case OomCause::PrivatePools:
@@ -163,6 +158,21 @@ Sentence verdictSentence(const OomVerdict& verdict)
     return cause == verdict.causes.end() || !cause->wouldHaveServed
         ? say("unknown: nothing that the recording tells of would have served the request alone")
         : say("unknown: %1 are used outside PyTorch's allocator, by whom is not recorded", withheld);
+}
+
+} // namespace
+
+std::string_view causeName(OomCause cause)
+{
+    constexpr std::array<std::string_view, 9> kNames{ "too_big", "leak", "memory_fraction", "fragmented",
+        "private_pools", "pending_free", "outside_pytorch", "other_process", "unknown" };
+    return kNames[static_cast<std::size_t>(cause)];
+}
+
+Sentence verdictSentence(const OomVerdict& verdict)
+{
+    Sentence cause = sayCause(verdict);
+    return verdict.certainty == Certainty::Likely ? say("probably %1", std::move(cause)) : cause;
 }
 
 Sentence remedySentence(const OomVerdict& verdict)
@@ -269,8 +279,11 @@ Result<OomVerdict> oomVerdictOf(
     verdict.packedSpareBytes = limit - parts.requestedBytes - parts.roundingBytes - verdict.roundedBytes;
     const bool isTooBig
         = static_cast<double>(verdict.packedSpareBytes) < kNearlyFull * static_cast<double>(limit);
-    verdict.capacityDoubtful = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory && isTooBig
-        && !isWholeDevice(available);
+    // Where the recording has no capacity, others may use the device, unless no card is as large as all this.
+    const bool isCapacityOpen = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory
+        && limit - verdict.packedSpareBytes <= largestCardBytes();
+    const Certainty alone = isCapacityOpen ? isAlone(available) : Certainty::Recorded;
+    verdict.capacityDoubtful = isTooBig && alone == Certainty::Unknown;
     if (isLimited) {
         verdict.cause = OomCause::MemoryFraction;
     } else if (isTooBig) {
@@ -279,6 +292,8 @@ Result<OomVerdict> oomVerdictOf(
         const auto first = std::ranges::find(verdict.causes, true, &OomCauseBytes::wouldHaveServed);
         verdict.cause = first != verdict.causes.end() ? first->cause : OomCause::Unknown;
     }
+    if (verdict.cause == OomCause::TooBig)
+        verdict.certainty = alone;
     if (verdict.cause == OomCause::Unknown)
         verdict.certainty = Certainty::Unknown;
     if (verdict.cause == OomCause::Fragmented

@@ -97,9 +97,8 @@ struct OomVerdict {
 /// Of the out-of-memory that `map` is of, by the figures of the allocator and of the driver. The first that
 /// holds:
 ///
-///   unknown          the capacity is not recorded, and what PyTorch could have is the memory of no known
-///   GPU:
-///                    no cause but free memory that PyTorch keeps can be told then
+///   unknown          too big, but the capacity is not recorded, and PyTorch could use the memory of no known
+///                    GPU: others may hold the rest
 ///   memory_fraction  the driver had as much free as the segment for the request takes
 ///   too_big          live blocks and the request exceed the limit, or leave less than kNearlyFull of it
 ///   another          the one with most bytes that alone would have served the request

@@ -225,6 +225,13 @@ TEST_F(OomVerdicts, WithoutACapacityAnOddAmountIsNoDevice)
     // 14.1 of the 14.56 GiB that PyTorch sees of a T4.
     const OomVerdict card = verdictOn(filled(0, 14400) + refused(100, 30) + fullSegment(0, 14400), 0);
     EXPECT_EQ(card.cause, OomCause::TooBig);
+    EXPECT_EQ(card.certainty, Certainty::Likely) << "it may be a part of a larger card";
+    EXPECT_EQ(verdictSentence(card).text().find("probably too big"), 0u) << verdictSentence(card).text();
+    EXPECT_EQ(whole.certainty, Certainty::Recorded);
+    // 400 GiB: no card has as much, whoever uses the rest.
+    const OomVerdict huge = verdictOn(filled(0, 824) + refused(400 * 1024, 24) + fullSegment(0, 824), 0);
+    EXPECT_EQ(huge.cause, OomCause::TooBig);
+    EXPECT_EQ(huge.certainty, Certainty::Recorded);
 }
 
 TEST_F(OomVerdicts, ALeakIsTheCauseWhereTheRequestWouldFitWithoutIt)
