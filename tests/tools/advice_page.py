@@ -1,65 +1,48 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares docs/advice.md with the sentences of the program and with the tests.
+"""Compares docs/advice.md with the sentences of the program and with the tests. Exits 1 where they differ.
 
 Each row and hint quotes a part of a sentence that exists; each row names tests that exist; and each sentence of the analyses that tells the user to do
-something is quoted. Exits 1 where that does not hold.
+something is quoted.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/advice.md"
 sys.path.insert(0, str(ROOT / "resources/translations"))
 import update  # noqa: E402
 
 #: Where the program advises; elsewhere an imperative is the hint of an error.
 ANALYSES = ("model/analysis", "model/whatif/plan/advice.cpp", "model/whatif/kinds/last_uses.cpp")
-VERBS = ("break call checkpoint compute del delete drop dry-run end evaluate free give increase keep let load look lower make move name pass put raise "
-         "record reduce release remove reserve reuse run set share start try use wait").split()
-IMPERATIVE = re.compile(r"(?:^|[:;.,] (?:or |and |so )?)(?:%s)\b" % "|".join(VERBS), re.IGNORECASE)
-TR = re.compile(r'\btr\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
+#: Advice begins a sentence, or a part of one, with one of these.
+VERBS = ("break|call|checkpoint|compute|del|delete|drop|dry-run|end|evaluate|free|give|increase|keep|let|load|look|lower|make|move|name|pass|put|raise|"
+         "record|reduce|release|remove|reserve|reuse|run|set|share|start|try|use|wait")
+IMPERATIVE = re.compile(rf"(?:^|[:;.,] (?:or |and |so )?)(?:{VERBS})\b", re.IGNORECASE)
 
 
-def files(folder, ending=".cpp"):
-    return sorted((ROOT / folder).rglob("*" + ending))
+def texts(folder, ending):
+    return [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*" + ending))]
 
 
-def texts_of_the_window():
-    for path in files("views"):
-        for match in TR.finditer(path.read_text(encoding="utf-8")):
-            yield "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', match.group(1)))
-
-
-def tests():
-    names = set()
-    for path in files("tests"):
-        names |= {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", path.read_text(encoding="utf-8"), re.M)}
-    for path in files("tests", ".py"):
-        names |= set(re.findall(r"^ *def (test_\w+)\(", path.read_text(encoding="utf-8"), re.M))
-    return names
+def names_of_tests():
+    cpp = re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", "\n".join(texts("tests", ".cpp")), re.M)
+    return {".".join(name) for name in cpp}.union(re.findall(r"^ *def (test_\w+)", "\n".join(texts("tests", ".py")), re.M))
 
 
 def main():
-    page = PAGE.read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith("| ")]
-    rows = [row for row in rows if row[0] not in ("advice", "---")]
-    hints = [line[2:] for line in page.splitlines() if line.startswith("- ")]
-    quotes = [row[0] for row in rows] + hints
-    sentences, known, wrong = update.collect(), tests(), []
-    said = [*sentences, *texts_of_the_window()]
-    for quoted in quotes:
-        if not any(quoted in text for text in said):
-            wrong.append(f"no sentence of the program has: {quoted}")
-    for row in rows:
-        for name in re.findall(r"`([^`]+)`", row[2]):
-            if name.split("::")[-1] not in known:
-                wrong.append(f"no test has the name: {name}")
-    for text, path in sentences.items():
-        if str(path).startswith(ANALYSES) and IMPERATIVE.search(text) and not any(quoted in text for quoted in quotes):
-            wrong.append(f"{path}: docs/advice.md does not quote: {text}")
-    print("\n".join(wrong) or f"{len(rows)} pieces of advice and {len(hints)} hints, each with its evidence")
+    lines = (ROOT / "docs/advice.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ") and not line.startswith(("| advice |", "| --- |"))]
+    quotes = [row[0] for row in rows] + [line[2:] for line in lines if line.startswith("- ")]
+    sentences, known = update.collect(), names_of_tests()
+    said = [*sentences, *(re.sub(r'"\s+"', "", source) for source in texts("views", ".cpp"))]
+    wrong = [f"no sentence of the program has: {quote}" for quote in quotes if not any(quote in text for text in said)]
+    for advice, _, tests in rows:
+        named = re.findall(r"`(?:\w+\.py::)?([^`]+)`", tests)
+        wrong += [f"no test has the name: {name}" for name in named if name not in known] if named else [f"no test is named: {advice}"]
+    wrong += [f"{path}: docs/advice.md does not quote: {text}" for text, path in sentences.items()
+              if str(path).startswith(ANALYSES) and IMPERATIVE.search(text) and not any(quote in text for quote in quotes)]
+    print("\n".join(wrong) or f"{len(rows)} pieces of advice, {len(quotes) - len(rows)} hints, each with its evidence")
     return 1 if wrong else 0
 
 

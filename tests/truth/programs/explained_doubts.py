@@ -7,7 +7,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from explained_ledgers import batch_of, step_of
+from explained_ledgers import backward_of, batch_of, learn, step_of, update_of
 
 ODD = 8519680 // 4  # elements as large as the workspace of cuBLAS
 
@@ -29,14 +29,8 @@ def locals_kept(n, rng):
             apart = first.detach() * 2
             out = model[4](model[3](model[2](first)))
             loss = F.cross_entropy(out, y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
+        learn(n, loss, model.parameters(), optimizer)
         del apart
-        optimizer.zero_grad()
     return model, optimizer
 
 
@@ -64,13 +58,7 @@ def batches_dropped(n, rng):
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y) + model(z).square().mean()
         del x, y, z
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        optimizer.zero_grad()
+        learn(n, loss, model.parameters(), optimizer)
     return model, optimizer
 
 
@@ -102,9 +90,7 @@ def gradients_of_inputs(n, rng):
         n.all("input", x)
         with n.phase("forward"):
             loss = model(x).square().mean()
-        with n.phase("backward"):
-            loss.backward()
-        n.all("gradient", x.grad)
+        backward_of(n, loss, [x])
         found.append(x.grad)
     return model, found
 
@@ -135,13 +121,7 @@ def penalty(n, rng):
         with n.phase("forward"):
             slope, = torch.autograd.grad(model(x).sum(), x, create_graph=True)
             loss = (slope.norm(dim=1) - 1).square().mean()
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients([*model.parameters(), x])
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        optimizer.zero_grad()
+        learn(n, loss, [*model.parameters(), x], optimizer)
     return model, optimizer
 
 
@@ -156,13 +136,7 @@ def backward_of_backward(n, rng):
         with n.phase("forward"):
             out = model(x).sum()
             slope, = torch.autograd.grad(out, x, create_graph=True)
-        with n.phase("backward"):
-            slope.backward(seed)
-        n.gradients([*model.parameters(), x])
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        optimizer.zero_grad()
+        learn(n, slope, [*model.parameters(), x], optimizer, gradient=seed)
     return model, optimizer
 
 
@@ -174,12 +148,7 @@ def graphs_of_gradients(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward(create_graph=True)
-        n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        optimizer.zero_grad()
+        learn(n, loss, model.parameters(), optimizer, create_graph=True)
     return model, optimizer
 
 
@@ -189,16 +158,8 @@ def graph_twice(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward(retain_graph=True)
-        n.gradients(model.parameters())
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        optimizer.zero_grad()
+        backward_of(n, loss, model.parameters(), retain_graph=True)
+        learn(n, loss, model.parameters(), optimizer)
     return model, optimizer
 
 
@@ -276,13 +237,9 @@ def states_made_anew(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         for _ in range(2):
-            with n.phase("optimizer"):
-                optimizer.step()
-            n.states_of(optimizer)
+            update_of(n, optimizer)
         optimizer.zero_grad()
     return model, optimizer
 
@@ -359,13 +316,7 @@ def learned_twice(n, rng):
             slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
             weights = {name: w - 0.1 * g for (name, w), g in zip(weights.items(), slopes)}
             loss = F.cross_entropy(torch.func.functional_call(model, weights, (x,)), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        optimizer.zero_grad()
+        learn(n, loss, model.parameters(), optimizer)
         del weights, slopes, loss
     return model, optimizer
 
@@ -380,13 +331,9 @@ def closures(n, rng):
             optimizer.zero_grad()
             with n.phase("forward"):
                 loss = F.cross_entropy(model(x), y)
-            with n.phase("backward"):
-                loss.backward()
-            n.gradients(model.parameters())
+            backward_of(n, loss, model.parameters())
             return loss
-        with n.phase("optimizer"):
-            optimizer.step(loss_of)
-        n.states_of(optimizer)
+        update_of(n, optimizer, loss_of)
     return model, optimizer
 
 
@@ -407,11 +354,8 @@ def sparse_gradients(n, rng):
         sparse = model[0].weight.grad
         n.all("gradient", [sparse._indices(), sparse._values(), model[2].weight.grad, model[2].bias.grad])
         del sparse
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
-        with n.phase("optimizer"):
-            second.step()
+        update_of(n, optimizer)
+        update_of(n, second)
         optimizer.zero_grad()
         second.zero_grad()
     return model, optimizer, second
@@ -425,16 +369,12 @@ def gradients_moved(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         if turn % 2:
             kept.append([p.grad for p in model.parameters()])
         for p in model.parameters():
             p.grad = p.grad * 0.5
         n.gradients(model.parameters())
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
+        update_of(n, optimizer)
         optimizer.zero_grad()
     return model, optimizer, kept

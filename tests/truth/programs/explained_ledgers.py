@@ -42,17 +42,30 @@ def layers_of(rng, low=256, high=1500, depth=(2, 5)):
     return width, nn.Sequential(*layers, nn.Linear(width, 10))
 
 
+def backward_of(n, loss, parameters, **how):
+    with n.phase("backward"):
+        loss.backward(**how)
+    n.gradients(parameters)
+
+
+def update_of(n, optimizer, *closure):
+    with n.phase("optimizer"):
+        optimizer.step(*closure)
+    n.states_of(optimizer)
+
+
+def learn(n, loss, parameters, optimizer, to_none=True, **how):
+    """Backward, update and zero_grad() of a step; the caller keeps the loss."""
+    backward_of(n, loss, parameters, **how)
+    update_of(n, optimizer)
+    optimizer.zero_grad(set_to_none=to_none)
+
+
 def step_of(n, model, optimizer, loss_of, to_none=True):
-    """A step of training; what n is told does not allocate."""
+    """A step of training that drops its loss; notes allocate nothing."""
     with n.phase("forward"):
         loss = loss_of()
-    with n.phase("backward"):
-        loss.backward()
-    n.gradients(model.parameters())
-    with n.phase("optimizer"):
-        optimizer.step()
-    n.states_of(optimizer)
-    optimizer.zero_grad(set_to_none=to_none)
+    learn(n, loss, model.parameters(), optimizer, to_none)
 
 
 def perceptron(n, rng):
@@ -79,12 +92,8 @@ def convolutions(n, rng):
             optimizer.zero_grad()
             with n.phase("forward"):
                 loss = F.cross_entropy(model(x), y)
-            with n.phase("backward"):
-                loss.backward()
-            n.gradients(model.parameters())
-            with n.phase("optimizer"):
-                optimizer.step()
-            n.states_of(optimizer)
+            backward_of(n, loss, model.parameters())
+            update_of(n, optimizer)
         model.eval()
         with torch.no_grad(), n.phase("no_grad"):
             for _ in range(2):
@@ -125,13 +134,9 @@ def accumulation(n, rng):
             x, y = batch_of(n, rows, width)
             with n.phase("forward"):
                 loss = F.cross_entropy(model(x), y) / micro
-            with n.phase("backward"):
-                loss.backward()
-            n.gradients(model.parameters())
+            backward_of(n, loss, model.parameters())
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
+        update_of(n, optimizer)
     return model, optimizer
 
 
@@ -144,9 +149,7 @@ def updates_by_hand(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         with torch.no_grad(), n.phase("optimizer"):
             for p in model.parameters():
                 p -= 0.1 * p.grad
@@ -226,9 +229,7 @@ def data_assigned(n, rng):
         n.all("input", x)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x).float(), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         with torch.no_grad(), n.phase("optimizer"):
             for p in model.parameters():
                 p.data = p.data - 0.1 * p.grad
@@ -403,12 +404,7 @@ def graph_kept(n, rng):
         for _ in range(rng.randint(3, 8)):
             x, y = batch_of(n, rows, width)
             total = total + F.cross_entropy(model(x), y)
-    with n.phase("backward"):
-        total.backward()
-    n.gradients(model.parameters())
-    with n.phase("optimizer"):
-        optimizer.step()
-    optimizer.zero_grad()
+    learn(n, total, model.parameters(), optimizer)
     return model, optimizer
 
 
@@ -560,16 +556,12 @@ def master_weights(n, rng):
         n.all("input", x)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x).float(), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         for master, p in zip(masters, model.parameters()):
             master.grad = p.grad.float()
             p.grad = None
         n.gradients(masters)
-        with n.phase("optimizer"):
-            optimizer.step()
-        n.states_of(optimizer)
+        update_of(n, optimizer)
         optimizer.zero_grad()
         with torch.no_grad(), n.phase("no_grad"):
             for master, p in zip(masters, model.parameters()):
@@ -589,9 +581,7 @@ def adam_by_hand(n, rng):
         x, y = batch_of(n, rows, width)
         with n.phase("forward"):
             loss = F.cross_entropy(model(x), y)
-        with n.phase("backward"):
-            loss.backward()
-        n.gradients(model.parameters())
+        backward_of(n, loss, model.parameters())
         with torch.no_grad(), n.phase("optimizer"):
             for name, p in model.named_parameters():
                 first[name].mul_(0.9).add_(p.grad, alpha=0.1)

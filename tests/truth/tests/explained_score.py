@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 
 from roles_score import document, rows
@@ -158,28 +157,21 @@ def score_oom(strata, recording):
     filled = largest(strata, recording, device) if cause.fills else None
     filled = filled and filled == cause.fills
     if recording.endswith(".pickle") and family in explained_list.NOT_IN_SNAPSHOTS:
-        return Verdict(RIGHT if said == "unknown" else WRONG, said, {"unknown"}), first_advice(strata, recording, device), filled
+        return Verdict(RIGHT if said == "unknown" else WRONG, said, {"unknown"}), first_advice(device), filled
     abstains = said == "unknown" or device.get("certainty") in ("likely", "unknown")
     verdict = Verdict(ABSTAINED if abstains else RIGHT if said in cause.verdicts else WRONG, said, cause.verdicts)
-    return verdict, first_advice(strata, recording, device), filled
+    return verdict, first_advice(device), filled
 
 
-def first_advice(strata, recording, device):
-    """Of `next`, if the document has it, else of `advice`, else of the sentences of the text: ("setting", words), ("text", sentence), None,
-    or "command" with commands of Strata, to be followed one after the other."""
-    for listed in (device.get("next"), device.get("advice")):
-        if listed:
-            first = listed[0]
-            command = first.get("command") or ""
-            setting = re.fullmatch(r"PYTORCH_(?:CUDA_)?ALLOC_CONF=(.*)|unset PYTORCH_CUDA_ALLOC_CONF", command)
-            if setting or "set" in first:
-                return "setting", first["set"] if "set" in first else "".join(shlex.split(setting.group(1) or ""))
-            if command.startswith("strata "):
-                return ("command", *(step["command"] for step in listed if step["command"]))
-            return "text", first["text"]
-    text = subprocess.run([strata, "oom", recording], capture_output=True, encoding="utf-8", errors="replace").stdout
-    remedy = re.search(r"No allocator setting serves it\W+([^.]*)", " ".join(text.split()))
-    return ("text", remedy.group(1)) if remedy else None
+def first_advice(device):
+    """The first of `next`: ("setting", words), ("command", one of Strata), ("text", sentence), or None."""
+    if not device["next"]:
+        return None
+    first = device["next"][0]
+    command = first["command"] or ""
+    if setting := re.fullmatch(r"PYTORCH_(?:CUDA_)?ALLOC_CONF=(.*)|unset PYTORCH_CUDA_ALLOC_CONF", command):
+        return "setting", "".join(shlex.split(setting.group(1) or ""))
+    return ("command", command) if command.startswith("strata ") else ("text", first["text"])
 
 
 def largest(strata, recording, device):
@@ -209,13 +201,6 @@ def leaked(told, trace):
     return {number for number in range(first, last) if trace.frees[number] >= begins[-1]}
 
 
-def grown(told):
-    """Bytes that a turn adds, by PyTorch's count: between the middle and the last begin of a turn."""
-    turns = told["turns"][:-1]
-    middle = turns[len(turns) // 2]
-    return (turns[-1][1] - middle[1]) / (len(turns) - 1 - len(turns) // 2)
-
-
 def score_loop(strata, recording):
     told, trace = told_by(recording), trace_of(recording)
     grows, answer = explained_list.LOOPS[told["family"]], document(strata, ["leaks", recording, "--device", "0", "--json"])
@@ -236,7 +221,7 @@ def main():
     strata = sys.argv[1]
     for recording in sys.argv[2:]:
         kind = told_by(recording)["kind"]
-        if kind == "ledgers":
+        if kind in ("ledgers", "doubts"):
             found = score_ledger(strata, recording)
             if isinstance(found, str):
                 print(f"{recording}: {found}")

@@ -13,15 +13,13 @@ import collections
 import json
 import os
 import pickle
-import shlex
-import subprocess
 
 import pytest
 
 import explained_list
 from explained_score import (ABSTAINED, RIGHT, WRONG, ledger_truth, meant, score_ledger, score_loop, score_oom, score_truth)
 from forks import TRAINING, forked, recorded
-from running import LONG, PROGRAMS, strata_json, version, with_environment
+from running import LONG, PROGRAMS, version, with_environment
 
 pytestmark = pytest.mark.torch("every")
 
@@ -128,25 +126,6 @@ def run_again(asked, strata, python, folder):
                 print(f"  {program.name} {words}: ended with {end['status']}: {run.stderr[-800:]}")
             served[program.name, tuple(words)] = told
     return served
-
-
-def followed(strata, python, program, steps, folder):
-    """The edit that the second of `next` names once its first, a dry run on a larger card, was made: words, or None. A recording of many
-    programs has the command of them all: this program's stands in for it."""
-    larger = os.path.join(folder, program.name + "-larger.strata")
-    words = shlex.split(steps[0])
-    words = [larger if before == "-o" else word for before, word in zip(["", *words], words[:words.index("--") + 1])]
-    command = [python, PROGRAM, program.kind, program.family, str(program.seed), larger + ".begin", "--no-snapshot"]
-    run = subprocess.run([strata, *words[1:], *command], capture_output=True, encoding="utf-8", errors="replace")
-    asked = shlex.split(steps[1]) if len(steps) > 1 else []
-    if asked[:2] != ["strata", "whatif"] or not os.path.exists(larger):
-        print(f"  {program.name}: {steps}: {run.stderr[-300:]}")
-        return None
-    _, told = strata_json(strata, ["whatif", larger, *asked[3:], "--json"])
-    plan = (told or {}).get("plan") or {}
-    changes = plan.get("changes") or next((row["changes"] for row in plan.get("rows", ()) if row.get("fits")), None)
-    print(f"  {program.name}: {shlex.join(asked[3:])}: {changes or (told or {}).get('refused')}")
-    return meant(program.family, ("text", " ".join(map(str, changes)))) if changes else None
 
 
 class Judge:
@@ -293,10 +272,7 @@ def test_ooms(request, strata, python, tmp_path, failures):
                 fills[recording, filled] += 1
             found[recording].append(verdict)
             judge.say("ooms", recording, program, verdict.how == RIGHT, f"{verdict.how}: {verdict.said} instead of {sorted(verdict.wanted)}")
-            words = meant(program.family, advice)
-            if LONG and advice and advice[0] == "command" and recording == SESSION:
-                words = followed(strata, python, program, advice[1:], str(tmp_path))
-            advices.append((program, recording, advice, words))
+            advices.append((program, recording, advice, meant(program.family, advice)))
     served = run_again(list({(program, tuple(words)): None for program, _, _, words in advices if words}), strata, python, str(tmp_path))
     figures = {f"causes {recording}": of_verdicts(verdicts) for recording, verdicts in found.items()}
     always = sum("too_big" in verdict.wanted for verdict in found[SESSION]) / max(1, len(programs))

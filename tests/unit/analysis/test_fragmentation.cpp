@@ -282,7 +282,8 @@ TEST_F(SmallReplays, StreamsThatTakeTurnsAreToBeReused)
     EXPECT_NE(said.find("1 stream beside the default one the replay reserves 20.0 MiB instead of 80.0 MiB"),
         std::string::npos)
         << said;
-    const std::string elsewhere = saidOf(saySharing(trace(), Fragmentation(), *sharing)); // nothing is free then
+    const std::string elsewhere
+        = saidOf(saySharing(trace(), Fragmentation(), *sharing)); // nothing is free then
     EXPECT_EQ(elsewhere.find("The 4 streams beside the default one take turns: reuse the streams."), 0u)
         << elsewhere;
 }

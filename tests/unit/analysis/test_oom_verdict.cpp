@@ -70,10 +70,23 @@ std::string refused(std::int64_t size, std::int64_t left)
     return "oom size=" + mib(size) + " free=" + mib(left) + "\n";
 }
 
+/// The segment as it is at the end, with one block at its begin.
+std::string segmentWith(std::int64_t kept, std::int64_t place, std::int64_t size)
+{
+    return "segment " + at(place) + " " + mib(size) + " large\nblock " + at(place) + " " + mib(kept)
+        + " allocated\n";
+}
+
 std::string fullSegment(std::int64_t place, std::int64_t size)
 {
-    return "segment " + at(place) + " " + mib(size) + " large\nblock " + at(place) + " " + mib(size)
-        + " allocated\n";
+    return segmentWith(size, place, size);
+}
+
+/// 60 MiB are in use, and `kept` of a segment of 38 MiB; `asked` are refused.
+std::string besideAFreePiece(std::int64_t kept, std::int64_t asked)
+{
+    return filled(0, 60) + filled(100, 38) + freedAt(100, 38) + "alloc " + at(100) + " " + mib(kept) + "\n"
+        + refused(asked, 2) + fullSegment(0, 60) + segmentWith(kept, 100, 38);
 }
 
 } // namespace
@@ -167,13 +180,10 @@ TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
     EXPECT_EQ(sumOf(outside.parts), 100 * kOomMiB);
 }
 
-// 60 + 30 of 100 MiB are in use, 8 are free beside the 30, and 6 are refused: 4 would be left.
+// 60 + 30 of 100 MiB are in use, and 6 are refused: 4 would be left.
 TEST_F(OomVerdicts, NearlyFullIsTooBig)
 {
-    const std::string text = filled(0, 60) + filled(100, 38) + freedAt(100, 38) + "alloc " + at(100) + " "
-        + mib(30) + "\n" + refused(6, 2) + fullSegment(0, 60) + "segment " + at(100) + " " + mib(38)
-        + " large\nblock " + at(100) + " " + mib(30) + " allocated\n";
-    const OomVerdict verdict = verdictOn(text, 100, false);
+    const OomVerdict verdict = verdictOn(besideAFreePiece(30, 6), 100, false);
     EXPECT_EQ(verdict.cause, OomCause::TooBig);
     EXPECT_EQ(verdict.packedSpareBytes, 4 * kOomMiB);
     EXPECT_NE(verdictSentence(verdict).text().find("nearly full"), std::string::npos);
@@ -182,16 +192,11 @@ TEST_F(OomVerdicts, NearlyFullIsTooBig)
 // With 8 of 100 MiB left nothing shows that the rest of the step would fit.
 TEST_F(OomVerdicts, FragmentsThatLeaveLittleAreALikelyCause)
 {
-    const auto with = [&](std::int64_t kept) {
-        return verdictOn(filled(0, 60) + filled(100, 38) + freedAt(100, 38) + "alloc " + at(100) + " "
-                + mib(kept) + "\n" + refused(20, 2) + fullSegment(0, 60) + "segment " + at(100) + " "
-                + mib(38) + " large\nblock " + at(100) + " " + mib(kept) + " allocated\n",
-            100, false);
-    };
-    EXPECT_EQ(with(12).cause, OomCause::Fragmented);
-    EXPECT_EQ(with(12).certainty, Certainty::Likely);
-    EXPECT_EQ(with(12).packedSpareBytes, 8 * kOomMiB);
-    EXPECT_EQ(with(16).cause, OomCause::TooBig);
+    const OomVerdict verdict = verdictOn(besideAFreePiece(12, 20), 100, false);
+    EXPECT_EQ(verdict.cause, OomCause::Fragmented);
+    EXPECT_EQ(verdict.certainty, Certainty::Likely);
+    EXPECT_EQ(verdict.packedSpareBytes, 8 * kOomMiB);
+    EXPECT_EQ(verdictOn(besideAFreePiece(16, 20), 100, false).cause, OomCause::TooBig);
 }
 
 TEST_F(OomVerdicts, ADriverWithRoomShowsAMemoryFraction)

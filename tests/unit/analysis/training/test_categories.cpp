@@ -40,16 +40,19 @@ constexpr const char* kLetters = "SS FFFF BBBBBB OOOO NNNN";
 const std::string kTorch = "/site-packages/torch/";
 const std::string kModule = "_call_impl@" + kTorch + "nn/modules/module.py:7|";
 
+std::string sureOf(const Categories& made, std::size_t row)
+{
+    const BlockCategory& category = made.of(BlockId::born(row));
+    return fmt::format("{}/{}", categoryWord(category.category), certaintyWord(category.certainty()));
+}
+
 /// "parameter/likely ...": of blocks of the trace in the order of birth.
 std::string sure(Trained& t)
 {
     const Categories made = t.categories();
     std::string text;
-    for (std::size_t row = 0; row < t.trace().blocks().bornCount(); ++row) {
-        const BlockCategory& category = made.of(BlockId::born(row));
-        text += fmt::format("{}{}/{}", text.empty() ? "" : " ", categoryWord(category.category),
-            certaintyWord(category.certainty()));
-    }
+    for (std::size_t row = 0; row < t.trace().blocks().bornCount(); ++row)
+        text += (text.empty() ? "" : " ") + sureOf(made, row);
     return text;
 }
 
@@ -269,7 +272,8 @@ TEST(Categories, OlderThanTheTraceAreUnknownWhereGradientsAreAddedToOlderOnes)
             + alloc(9, 20000) + alloc(10, 64) + freed(10, 64) + freed(1, 20000) + older,
         "F BBB BBBBB O OOO OO |");
     const Categories made = t.categories();
-    for (std::size_t row = 0; row < t.trace().blocks().olderCount(); ++row)
+    ASSERT_EQ(t.trace().blocks().olderCount(), 5U);
+    for (std::size_t row = 0; row < 5; ++row)
         EXPECT_EQ(made.of(BlockId::older(row)).category, Category::Unknown) << row;
 }
 
@@ -303,7 +307,7 @@ TEST(Categories, OlderThanTheTraceAreUnknownWhereNoForwardIsInIt)
         << "gradients and states may be among them";
 }
 
-TEST(Categories, OfAllThatAProfilerDoesNotNameIsUnknown)
+TEST(Categories, OfWhatAProfilerDoesNotNameAreUnknown)
 {
     const std::string module = "stack=forward@net.py:9|" + kModule + "main@net.py:23";
     Trained t(alloc(1, 10, module) + freed(1, 10), "FFF |");
@@ -395,10 +399,10 @@ TEST(Categories, OfAForwardAreRecordedWithinModulesAlone)
 {
     const auto of = [](const std::string& stack) {
         Trained t(alloc(1, 100, stack) + alloc(2, 64) + freed(2, 64) + freed(1, 100), "F BB | B | B B");
-        return std::string(certaintyWord(t.categories().of(BlockId::born(0)).certainty()));
+        return sureOf(t.categories(), 0);
     };
-    EXPECT_EQ(of("stack=forward@net.py:9|" + kModule + "main@net.py:23"), "recorded");
-    EXPECT_EQ(of("stack=load@data.py:3|main@net.py:23"), "likely") << "may be a batch";
+    EXPECT_EQ(of("stack=forward@net.py:9|" + kModule + "main@net.py:23"), "activation/recorded");
+    EXPECT_EQ(of("stack=load@data.py:3|main@net.py:23"), "activation/likely") << "may be a batch";
 }
 
 TEST(Categories, OfAForwardWithoutBackwardAreNotRecorded)
@@ -546,8 +550,7 @@ TEST(Categories, OfScratchBesideAProductAreWorkspacesWhereAllOfTheSizeAre)
         Trained t(alloc(1, 100, stack) + alloc(2, bytes, stack) + freedBy(stack, 2, bytes)
                 + alloc(3, 4, kMine) + freed(1, 100) + more,
             std::string("FFFF F FF") + (more.empty() ? "" : "F"), false);
-        return sure(t).substr(
-            sure(t).find(' ') + 1, sure(t).find(' ', sure(t).find(' ') + 1) - sure(t).find(' ') - 1);
+        return sureOf(t.categories(), 1);
     };
     EXPECT_EQ(scratch(1 << 20, kLinear), "workspace/shown_by_stack");
     EXPECT_EQ(scratch(1 << 20, kMine), "workspace/likely") << "many tensors have this size";
@@ -562,10 +565,10 @@ TEST(Categories, OfWhatTheProgramFreedAreNotRecordedAsActivations)
         Trained t(alloc(1, 64, kMine) + alloc(2, 100, kLinear) + alloc(3, 4, kGrads) + alloc(4, 9, kEngine)
                 + freedBy(freer, 2, 100) + alloc(5, 9, kMine),
             "F F BB BB | F");
-        return std::string(certaintyWord(t.categories().of(BlockId::born(1)).certainty()));
+        return sureOf(t.categories(), 1);
     };
-    EXPECT_EQ(activation(kEngine), "recorded");
-    EXPECT_EQ(activation(kMine), "likely") << "a copy of its own, say";
+    EXPECT_EQ(activation(kEngine), "activation/recorded");
+    EXPECT_EQ(activation(kMine), "activation/likely") << "a copy of its own, say";
 }
 
 TEST(CategoryRules, ComeAfterWhatWasToldAndBeforeWhatIsInferred)

@@ -41,7 +41,7 @@ void forEachCase(const std::function<void(const Case&)>& each)
                             .gradientsOff = has(5),
                             .firstOfStep = has(6) };
                         of.around = { .steps = 30,
-                            .forwardLeaks = has(7) ? 3u : 1u,
+                            .forwardLeaks = has(7) ? 3.0 : 1.0,
                             .framesKnown = has(8),
                             .someSteps = has(9) };
                         of.origin.inBackwardHook = has(10);
@@ -58,7 +58,8 @@ bool isLeak(const Case& of)
 /// What must be known before a piece of advice is shown.
 const std::map<std::string, std::function<bool(const Case&)>> kGuards{
     { "make streams once", [](const Case& of) { return of.origin.freshStreams; } },
-    { "make the optimizer and its parameters once", [](const Case& of) { return isLeak(of) && of.origin.inOptimizer; } },
+    { "make the optimizer and its parameters once",
+        [](const Case& of) { return isLeak(of) && of.origin.inOptimizer; } },
     { "have the hook keep numbers",
         [](const Case& of) { return isLeak(of) && (of.origin.inHook || of.origin.inBackwardHook); } },
     { "make modules once", [](const Case& of) { return isLeak(of) && of.origin.makesWeights; } },
@@ -73,14 +74,11 @@ const std::map<std::string, std::function<bool(const Case&)>> kGuards{
         } },
     { "set .grad to None",
         [](const Case& of) {
-            return isLeak(of)
-                && (of.origin.phase == Phase::Backward || of.origin.phase == Phase::Recompute);
+            return isLeak(of) && (of.origin.phase == Phase::Backward || of.origin.phase == Phase::Recompute);
         } },
     { "keep them on the CPU, or as many", [](const Case& of) { return of.origin.firstOfStep; } },
     { "reserve it once at its full size",
-        [](const Case& of) {
-            return of.kind == LeakKind::Leak && of.shape.kind == LeakShape::Kind::Grows;
-        } },
+        [](const Case& of) { return of.kind == LeakKind::Leak && of.shape.kind == LeakShape::Kind::Grows; } },
     { "record more steps", [](const Case& of) { return of.kind == LeakKind::Undecided; } },
     { "let that stream catch up", [](const Case& of) { return of.kind == LeakKind::PendingStream; } },
     { "gc.collect()", [](const Case& of) { return of.kind == LeakKind::FreedLate; } },
@@ -90,7 +88,7 @@ const std::map<std::string, std::function<bool(const Case&)>> kGuards{
 
 } // namespace
 
-TEST(LeakPatterns, AdviceNeedsWhatItIsGivenFor)
+TEST(LeakPatterns, AdviceNeedsItsEvidence)
 {
     std::map<std::string, int> given;
     forEachCase([&](const Case& of) {
@@ -107,7 +105,7 @@ TEST(LeakPatterns, AdviceNeedsWhatItIsGivenFor)
     EXPECT_EQ(given.size(), kGuards.size()); // each is given somewhere
 }
 
-TEST(LeakPatterns, WhatIsNoLeakHasNothingToChange)
+TEST(LeakPatterns, SitesThatAreNoLeakHaveNothingToChange)
 {
     forEachCase([](const Case& of) {
         if (of.kind != LeakKind::Saturating && of.kind != LeakKind::OptimizerState

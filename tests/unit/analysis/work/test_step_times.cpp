@@ -272,7 +272,8 @@ namespace {
 
 /// Five steps after the one that warms up, of 1000 ns; each rank computes as long as it is told. The last one
 /// copies, too.
-std::vector<std::unique_ptr<RankSteps>> ranksThatCompute(const std::vector<std::int64_t>& ns, std::int64_t copies)
+std::vector<std::unique_ptr<RankSteps>> ranksThatCompute(
+    const std::vector<std::int64_t>& ns, std::int64_t copies)
 {
     std::vector<std::unique_ptr<RankSteps>> ranks;
     for (std::size_t rank = 0; rank < ns.size(); ++rank) {
@@ -332,7 +333,7 @@ TEST(RankWork, OneSlowRankAmongEqualsSavesItsLead)
     EXPECT_EQ(verdict.gainNs, 400);
 }
 
-TEST(RankWork, WhatToLookAtIsWhatTakesLonger)
+TEST(RankWork, AdvisesToLookAtWhatTakesLonger)
 {
     const std::string computation = "look at what it is given", copies = "look at what it moves";
     const auto has = [](const std::string& said, const std::string& advice) {
