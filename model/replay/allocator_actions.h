@@ -15,10 +15,14 @@ namespace strata::model {
     return isRelease(action) || action == Action::SegmentAlloc || action == Action::SegmentMap;
 }
 
+[[nodiscard]] inline bool isOfBlock(Action action)
+{
+    return action == Action::Alloc || action == Action::FreeRequested || action == Action::FreeCompleted;
+}
+
 [[nodiscard]] inline bool isOfAllocator(Action action)
 {
-    return isOfSegment(action) || action == Action::Alloc || action == Action::FreeRequested
-        || action == Action::FreeCompleted || action == Action::Oom;
+    return isOfSegment(action) || isOfBlock(action) || action == Action::Oom;
 }
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/answer/answer_bounds.h"
 
+#include "model/whatif/answer/late_answer.h"
 #include "model/whatif/ask/lacks.h"
 #include "model/whatif/run/bounds.h"
 
@@ -12,20 +13,6 @@ namespace {
 
 /// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
 constexpr double kBeyondOff = 0.06;
-
-/// Bounds of the reserved peak of recordings that begin late: more than replays of themselves are off by that
-/// share, but all together little wider than the one that helps.
-void widenLate(std::int64_t& least, std::int64_t& most, double share)
-{
-    constexpr double kExactOff = 0.015, kWidth = 0.14;
-    const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
-    const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
-    const double room = std::max((kWidth - width) / 2, kExactOff);
-    const std::int64_t more
-        = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * std::min(share, room)));
-    least = std::max<std::int64_t>(least - more, 0);
-    most += more;
-}
 
 /// Fewer items need no more than was recorded, and more items no less, but for other algorithms. `least` and
 /// `most` as they were replayed, which may lie further out.
@@ -60,19 +47,18 @@ bool isPoint(const Prediction& prediction)
 
 } // namespace
 
-void weighRecordings(
-    Prediction& prediction, const BatchSizes& sizes, bool isBeyond, std::optional<double> lateShare)
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond, const LateStart* start)
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
     std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (lateShare) {
-        widenLate(least, most, *lateShare);
+    if (start != nullptr) {
+        widenLate(least, most, *start);
         prediction.least.reservedBytesPeak = least;
         prediction.most.reservedBytesPeak = most;
     }
-    if (lateShare && sizes.flag.empty()) {
+    if (start != nullptr && sizes.flag.empty()) {
         const Sentence why = say("the recordings begin late: what was requested and cached before is "
                                  "estimated from their differences");
         prediction.reason = prediction.predicted ? anEstimate(why) : boundsAlone(why);

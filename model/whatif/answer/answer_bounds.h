@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/whatif/answer/predict.h"
+#include "model/whatif/answer/late_start.h"
 #include "model/whatif/kinds/batch.h"
-
-#include <optional>
+#include "model/whatif/run/prediction.h"
 
 namespace strata::model {
 
@@ -12,10 +11,9 @@ namespace strata::model {
 /// where there is a range only, and says why. docs/accuracy.md has the measured errors.
 
 /// By recordings with other batches, or with sequences of other lengths. `isBeyond`: none has so few, or so
-/// many. `lateShare`: they begin with memory from before, and the reserved peak may be off by that share;
-/// none: they do not.
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond,
-    std::optional<double> lateShare = std::nullopt);
+/// many. `start`: that of recordings that begin late; none: they do not.
+void weighRecordings(
+    Prediction& prediction, const BatchSizes& sizes, bool isBeyond, const LateStart* start = nullptr);
 /// By what blocks are for. Where nothing but the batch is another, bounds do not lie on the other side of
 /// what was recorded.
 void weighRoles(

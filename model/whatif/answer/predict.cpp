@@ -5,14 +5,14 @@
 #include "model/digest/out_of_memory.h"
 #include "model/trace/frames.h"
 #include "model/whatif/answer/answer_bounds.h"
+#include "model/whatif/answer/late_answer.h"
 #include "model/whatif/answer/predicted_bounds.h"
+#include "model/whatif/answer/sized_replay.h"
 #include "model/whatif/ask/change_kind.h"
 #include "model/whatif/ask/lacks.h"
 #include "model/whatif/kinds/go_together.h"
 #include "model/whatif/kinds/rewrites.h"
-#include "model/whatif/run/late_start.h"
 #include "model/whatif/run/run_replay.h"
-#include "model/whatif/run/start_segments.h"
 #include "model/whatif/run/step_edits.h"
 
 #include <algorithm>
@@ -24,14 +24,6 @@
 namespace strata::model {
 
 namespace {
-
-/// What sizes of blocks go with: items of a batch, or lengths of sequences.
-using Measure = std::optional<std::int64_t> RecordedRun::*;
-
-bool isBatch(Measure measure)
-{
-    return measure == &RecordedRun::batchItems;
-}
 
 /// Of the recording with that number, from 1, of so many.
 Failure unknownBatch(std::size_t recording, std::size_t recordings)
@@ -85,275 +77,12 @@ Result<std::vector<RecordedRun>> byNearness(
     return sorted;
 }
 
-/// The sizes of the blocks of the first run with another batch, or with sequences of another length.
-Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
-{
-    if (runs.size() == 1) {
-        const RecordedRun& run = runs.front();
-        if (isBatch(measure))
-            return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, asked);
-        return fail(Error::Kind::Refused,
-            say("one recording does not tell which sizes go with the length of its sequences"),
-            hintFor(Lacks::OtherLength));
-    }
-    std::vector<BatchRecording> recordings;
-    for (const RecordedRun& run : runs)
-        recordings.push_back({ run.trace, run.steps, *(run.*measure) });
-    return batchByRecordings(recordings, asked, isBatch(measure) ? BatchGrowth::Lines : BatchGrowth::Powers);
-}
-
-/// `before`: with those bytes in StartBefore, too, where that is asked for.
-ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes,
-    const std::vector<std::int64_t>& older = {}, const std::vector<std::int64_t>& cached = {},
-    const LateStart* before = nullptr, EventIndex optimizerEvent = -1)
-{
-    for (std::size_t row = 0; row < sizes.size(); ++row)
-        run.blocks[row].bytes = sizes[row];
-    if (before != nullptr)
-        run.before = StartBefore{ older, before->rounds, cached, before->copies, optimizerEvent };
-    return run;
-}
-
-PeakFigures lowerFigures(const PeakFigures& a, const PeakFigures& b)
-{
-    return { std::min(a.requestedBytesPeak, b.requestedBytesPeak),
-        std::min(a.allocatedBytesPeak, b.allocatedBytesPeak),
-        std::min(a.reservedBytesPeak, b.reservedBytesPeak) };
-}
-
-PeakFigures higher(const PeakFigures& a, const PeakFigures& b)
-{
-    return { std::max(a.requestedBytesPeak, b.requestedBytesPeak),
-        std::max(a.allocatedBytesPeak, b.allocatedBytesPeak),
-        std::max(a.reservedBytesPeak, b.reservedBytesPeak) };
-}
-
-void takeReplay(Prediction& prediction, const ReplayedRun& came)
-{
-    prediction.predicted = came.likely;
-    prediction.least = came.least;
-    prediction.most = came.most;
-    prediction.exact = came.exact;
-    prediction.reason = came.reason;
-    prediction.runsOutOfMemory = came.outOfMemoryEvent.has_value();
-    prediction.mayRunOutOfMemory = came.mayRunOutOfMemory;
-    prediction.outOfMemoryEvent = came.outOfMemoryEvent;
-}
-
 /// No recording has as few, or as many.
 bool isBeyond(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
 {
     const auto [least, most]
         = std::ranges::minmax(runs, {}, [&](const RecordedRun& run) { return (run.*measure).value_or(0); });
     return asked < least.*measure || asked > most.*measure;
-}
-
-void include(ReplayedRun& came, const ReplayedRun& other)
-{
-    came.least = lowerFigures(came.least, other.least);
-    came.most = higher(came.most, other.most);
-    came.mayRunOutOfMemory |= (other.outOfMemoryEvent || other.mayRunOutOfMemory) && !came.outOfMemoryEvent;
-}
-
-const LateStart kModelAlone; ///< nothing but what was requested is there when the recording begins
-
-/// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
-Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
-    const Rewrites& rewrites, const Progress& progress, const LateStart* before = nullptr)
-{
-    RunReplay replay(run, scenario, progress);
-    const ProgramRun program = programRunOf(*run.trace);
-    using Bytes = std::vector<std::int64_t> SizesBetween::*;
-    const auto from = [&](Bytes bytes, std::size_t way, const LateStart* start) {
-        return replay.of(rewrites.of(
-            withSizes(program, sizes.*bytes, sizes.older.*bytes, sizes.cached, start, optimizerEventOf(run)),
-            way));
-    };
-    const auto with = [&](Bytes bytes, std::size_t way) {
-        auto came = from(bytes, way, before);
-        if (!came || before == nullptr || before->rounds != StartBefore::kSegments)
-            return came;
-        // Segments are laid out by requests of their own, which the program does not make.
-        auto alone = from(bytes, way, &kModelAlone);
-        if (!alone)
-            return alone;
-        const auto keepReserved = [&](PeakFigures ReplayedRun::*figures) {
-            ((*alone).*figures).reservedBytesPeak = ((*came).*figures).reservedBytesPeak;
-        };
-        keepReserved(&ReplayedRun::likely);
-        keepReserved(&ReplayedRun::least);
-        keepReserved(&ReplayedRun::most);
-        return alone;
-    };
-    auto came = with(&SizesBetween::likely, 0);
-    if (!came || scenario.firstLook)
-        return came;
-    const auto includeIt = [&](const Result<ReplayedRun>& other) -> Result<void> {
-        if (!other)
-            return Failure(other.error());
-        include(*came, *other);
-        return {};
-    };
-    const auto isOpen = [](const SizesBetween& of) { return of.least != of.likely || of.most != of.likely; };
-    if (isOpen(sizes) || isOpen(sizes.older))
-        for (const Bytes bound : { &SizesBetween::least, &SizesBetween::most })
-            if (const auto included = includeIt(with(bound, 0)); !included)
-                return Failure(included.error());
-    for (std::size_t way = 1; way < rewrites.ways(); ++way)
-        if (const auto included = includeIt(with(&SizesBetween::likely, way)); !included)
-            return Failure(included.error());
-    return came;
-}
-
-/// The replays of the recordings themselves are off by some bytes, or by a share: this one may be too. What
-/// the nearest recording has is likeliest.
-void addOff(const LateStart& before, ReplayedRun& came)
-{
-    const std::int64_t likely = came.likely.reservedBytesPeak;
-    std::vector<std::int64_t> offs = before.offBytes;
-    for (const double share : before.offShare)
-        offs.push_back(std::llround(static_cast<double>(likely) * share));
-    offs.push_back(0);
-    const auto [least, most] = std::ranges::minmax(offs);
-    const auto add
-        = [](std::int64_t& bytes, std::int64_t more) { bytes = std::max<std::int64_t>(bytes + more, 0); };
-    add(came.likely.reservedBytesPeak, before.offBytes.front());
-    add(came.least.reservedBytesPeak, least);
-    add(came.most.reservedBytesPeak, most);
-}
-
-/// The same, of recordings that begin late with each start that may be. `starts`: none, they do not.
-Result<ReplayedRun> replayWith(const std::vector<LateStart>& starts, const RecordedRun& run,
-    const Scenario& scenario, const BatchSizes& sizes, const Rewrites& rewrites, const Progress& progress)
-{
-    if (starts.empty())
-        return replayBetween(run, scenario, sizes, rewrites, progress);
-    std::optional<ReplayedRun> all;
-    for (const LateStart& start : starts) {
-        auto came = replayBetween(run, scenario, sizes, rewrites, progress, &start);
-        if (!came)
-            return came;
-        addOff(start, *came);
-        if (all)
-            include(*all, *came);
-        else
-            all = *std::move(came);
-        if (scenario.firstLook)
-            break;
-    }
-    return *std::move(all);
-}
-
-double mostOff(const LateStart& start)
-{
-    double most = 0;
-    for (const double share : start.offShare)
-        most = std::max(most, std::abs(share));
-    return most;
-}
-
-std::int64_t mostOffBytes(const LateStart& start)
-{
-    std::int64_t most = 0;
-    for (const std::int64_t bytes : start.offBytes)
-        most = std::max(most, std::abs(bytes));
-    return most;
-}
-
-/// The start with the segments of the nearest recording, and how far it is off in predicting each recording.
-Result<LateStart> segmentsStart(
-    const std::vector<RecordedRun>& sorted, Measure measure, const Progress& progress)
-{
-    Scenario asRecorded;
-    asRecorded.firstLook = true;
-    LateStart start{ .rounds = StartBefore::kSegments, .offBytes = {}, .offShare = {} };
-    for (const RecordedRun& run : sorted) {
-        const auto sizes = sizesOf(sorted, measure, *(run.*measure));
-        if (!sizes)
-            return Failure(sizes.error());
-        const auto came = replayBetween(sorted.front(), asRecorded, *sizes, {}, progress, &start);
-        if (!came)
-            return Failure(came.error());
-        start.add(recordedPeaks(run).reservedBytesPeak, came->likely.reservedBytesPeak);
-    }
-    return start;
-}
-
-/// Recordings with more of what changes begin with no less cached: other work that went with it left that.
-bool cachedGoesWith(const std::vector<RecordedRun>& runs, Measure measure)
-{
-    std::vector<std::pair<std::int64_t, std::int64_t>> cached;
-    for (const RecordedRun& run : runs) {
-        const std::vector<std::int64_t> bytes = cachedAtStart(*run.trace);
-        cached.emplace_back((run.*measure).value_or(0),
-            std::accumulate(bytes.begin(), bytes.end(), std::int64_t{ 0 }, wrapAdd));
-    }
-    std::ranges::sort(cached);
-    return std::ranges::is_sorted(cached, {}, &std::pair<std::int64_t, std::int64_t>::second);
-}
-
-/// The starts that come near to the recorded peaks. Refused: none does, since other work left more cached.
-Result<std::vector<LateStart>> startsOf(
-    const std::vector<RecordedRun>& sorted, Measure measure, const Progress& progress)
-{
-    // Measured in tests/truth/tests/test_whatif_late.py.
-    constexpr double kRoundsOff = 0.05, kSegmentsOff = 0.03;
-    auto starts = lateStartsOf(sorted, progress);
-    if (!starts || mostOff(starts->front()) <= kRoundsOff)
-        return starts;
-    auto segments = segmentsStart(sorted, measure, progress);
-    if (!segments)
-        return Failure(segments.error());
-    if (mostOff(*segments) <= kSegmentsOff && cachedGoesWith(sorted, measure))
-        return std::vector{ *std::move(segments) };
-    return fail(Error::Kind::Refused,
-        say("the recorded work does not explain %1 of reserved memory from before recording",
-            asBytes(mostOffBytes(starts->front()))),
-        say("start recording before you build the model"));
-}
-
-/// How far the reserved peak may lie outside of the replays, as a share. Measured as startsOf()'s, and
-/// rounded up.
-double shareToWidenBy(const LateStart& start, std::int64_t reservedBytes)
-{
-    constexpr double kLeast = 0.015, kPerOff = 1.5, kMost = 0.045, kOfSegments = 0.065;
-    constexpr double kMostBytes = 96.0 * (1 << 20); // a few segments, by which large programs are off as well
-    if (start.rounds == StartBefore::kSegments)
-        return kOfSegments;
-    const double share = std::min(kLeast + kPerOff * mostOff(start), kMost);
-    return std::max(
-        kLeast, std::min(share, kMostBytes / static_cast<double>(std::max<std::int64_t>(reservedBytes, 1))));
-}
-
-/// Refused: bounds of recordings that begin late and lie so far apart that they help nobody.
-Result<void> narrowEnough(const Prediction& prediction)
-{
-    constexpr double kWidest = 0.15;
-    constexpr std::int64_t kMatters = std::int64_t{ 64 } << 20; // less is a few segments
-    for (const auto peak : { &PeakFigures::requestedBytesPeak, &PeakFigures::reservedBytesPeak }) {
-        const std::int64_t least = prediction.least.*peak, most = prediction.most.*peak;
-        if (most - least > kMatters
-            && static_cast<double>(most - least)
-                > kWidest * (static_cast<double>(least) + static_cast<double>(most)) / 2)
-            return fail(Error::Kind::Refused,
-                peak == &PeakFigures::requestedBytesPeak
-                    ? say("the recordings begin late and show the requested peak only between %1 and %2",
-                        asBytes(least), asBytes(most))
-                    : say("the recordings begin late and show the reserved peak only between %1 and %2",
-                        asBytes(least), asBytes(most)),
-                say("start recording before you build the model"));
-    }
-    return {};
-}
-
-/// The sizes that were recorded.
-BatchSizes recordedSizes(const DeviceTrace& trace)
-{
-    BatchSizes sizes;
-    for (std::size_t row = 0; row < trace.blocks().bornCount(); ++row)
-        sizes.likely.push_back(trace.blocks().requestedBytes[BlockId::born(row)]);
-    sizes.least = sizes.most = sizes.likely;
-    return sizes;
 }
 
 /// What every recorded length is a multiple of and the asked one is not, where programs pad to as much; 0:
@@ -381,11 +110,11 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const std::vector<LateSt
     const auto rewrites = rewritesOf(runs.front(), scenario);
     if (!rewrites)
         return {};
-    const auto came = replayWith(starts, runs.front(), scenario, *sizes, *rewrites, progress);
+    const auto came = replayFrom(starts, runs.front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lowerFigures(prediction.least, came->least);
-    prediction.most = higher(prediction.most, came->most);
+    prediction.most = higherFigures(prediction.most, came->most);
     prediction.mayRunOutOfMemory
         |= !prediction.runsOutOfMemory && (came->outOfMemoryEvent || came->mayRunOutOfMemory);
     return {};
@@ -407,35 +136,23 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     const auto rewrites = rewritesOf(sorted->front(), scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    std::vector<LateStart> starts;
-    const std::ptrdiff_t late = std::ranges::count_if(*sorted, beginsLate);
-    if (late > 0 && late < std::ssize(*sorted))
-        return fail(Error::Kind::Refused,
-            say("some of the recordings begin late, and some when the program starts"),
-            say("record the program from the same step on with each size"));
-    if (late > 0) {
-        auto found = startsOf(*sorted, measure, progress);
-        if (!found)
-            return Failure(found.error());
-        starts = *std::move(found);
-    }
-    const bool isLate = !starts.empty();
-    const auto came = replayWith(starts, sorted->front(), scenario, *sizes, *rewrites, progress);
+    const auto starts = startsOf(*sorted, measure, progress);
+    if (!starts)
+        return Failure(starts.error());
+    const RecordedRun& nearest = sorted->front();
+    const auto came = replayFrom(*starts, nearest, scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     takeReplay(prediction, *came);
-    prediction.run = std::make_shared<ProgramRun>(rewrites->of(
-        withSizes(programRunOf(*sorted->front().trace), sizes->likely, sizes->older.likely, sizes->cached,
-            !isLate                                               ? nullptr
-                : starts.front().rounds == StartBefore::kSegments ? &kModelAlone
-                                                                  : &starts.front(),
-            optimizerEventOf(sorted->front()))));
+    prediction.run = std::make_shared<ProgramRun>(rewrites->of(withSizes(
+        programRunOf(*nearest.trace), *sizes, &SizesBetween::likely, startOfProgram(*starts, nearest))));
     prediction.recording = static_cast<std::size_t>(
-        std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
+        std::ranges::find(runs, nearest.trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs && !scenario.firstLook)
-        if (const auto widened = widenByNext(*sorted, starts, scenario, measure, asked, prediction, progress);
+        if (const auto widened
+            = widenByNext(*sorted, *starts, scenario, measure, asked, prediction, progress);
             !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
@@ -443,14 +160,13 @@ Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scen
     prediction.uses = sizes->uses;
     if (scenario.firstLook)
         return prediction;
+    const LateStart* const start = starts->empty() ? nullptr : &starts->front();
     if (sizes->evidence == WhatIfEvidence::Recordings) {
-        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked),
-            isLate ? std::optional(shareToWidenBy(starts.front(), prediction.most.reservedBytesPeak))
-                   : std::nullopt);
-        if (const auto narrow = isLate ? narrowEnough(prediction) : Result<void>(); !narrow)
+        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked), start);
+        if (const auto narrow = start != nullptr ? narrowEnough(prediction) : Result<void>(); !narrow)
             return Failure(narrow.error());
     } else
-        weighRoles(prediction, scenario, *sizes, isLate);
+        weighRoles(prediction, scenario, *sizes, start != nullptr);
     rewrites->weigh(prediction);
     if (const std::int64_t padding = isBatch(measure) ? 0 : paddingOf(runs, asked); padding > 0)
         prediction.reason.why = say("%1; a program that pads to a multiple of %2, as all recordings have it, "

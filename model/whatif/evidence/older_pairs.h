@@ -18,13 +18,13 @@ struct OlderPairs {
     std::int64_t alone = 0; ///< bytes of either that go in proportion, or besides
 };
 
-/// The same of sizes alone, in any order.
-[[nodiscard]] OlderPairs pairSizes(
-    const std::vector<std::int64_t>& ours, const std::vector<std::int64_t>& theirs);
-
 /// By where both free them, then by equal sizes. The rest, where both have as many, by the order of sizes:
 /// any pairs give the same sum of lines. O(n log n).
 [[nodiscard]] OlderPairs pairOlder(
     const DeviceTrace& first, const DeviceTrace& second, const AlignedRuns& aligned);
+
+/// The same where nothing but sizes is known, which may be in any order.
+[[nodiscard]] OlderPairs pairSizes(
+    const std::vector<std::int64_t>& ours, const std::vector<std::int64_t>& theirs);
 
 } // namespace strata::model

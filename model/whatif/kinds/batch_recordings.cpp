@@ -2,6 +2,7 @@
 #include "model/whatif/kinds/batch.h"
 
 #include "model/base/wrap.h"
+#include "model/replay/allocator_settings.h"
 #include "model/whatif/evidence/aligned_runs.h"
 #include "model/whatif/evidence/older_pairs.h"
 #include "model/whatif/run/start_segments.h"
@@ -165,6 +166,19 @@ Differing differingOf(const BatchRecording& base, const BatchRecording& other, c
     return differing;
 }
 
+/// Of something from before recording: `bytes` in the first recording, `bytesIn(pairs)` in the others; by
+/// nearness to `to` items.
+template <class BytesIn>
+std::vector<Sample> olderSamples(const std::vector<BatchRecording>& recordings,
+    const std::vector<OlderPairs>& pairs, std::int64_t to, std::int64_t bytes, const BytesIn& bytesIn)
+{
+    std::vector<Sample> samples{ { recordings.front().items, bytes } };
+    for (std::size_t other = 0; other < pairs.size(); ++other)
+        samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
+    std::ranges::stable_sort(samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
+    return samples;
+}
+
 /// What was there when recording began, by the samples that recordings have of it.
 void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<AlignedRuns>& aligned,
     std::int64_t to, BatchGrowth growth, RuleSums& sums, BatchSizes& sizes)
@@ -174,14 +188,8 @@ void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<A
     std::vector<OlderPairs> pairs;
     for (std::size_t other = 0; other < aligned.size(); ++other)
         pairs.push_back(pairOlder(*base.trace, *recordings[other + 1].trace, aligned[other]));
-    std::vector<Sample> samples;
     const auto add = [&](std::int64_t bytes, const auto& bytesIn) {
-        samples.assign(1, { base.items, bytes });
-        for (std::size_t other = 0; other < pairs.size(); ++other)
-            samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
-        std::ranges::stable_sort(
-            samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
-        const Fitted fitted = fit(samples, to, growth);
+        const Fitted fitted = fit(olderSamples(recordings, pairs, to, bytes, bytesIn), to, growth);
         sums.add(fitted.rule, bytes);
         sizes.older.add(fitted.bytes, fitted.least, fitted.most);
         sizes.olderChange = wrapAdd(sizes.olderChange, wrapSub(fitted.bytes, bytes));
@@ -192,30 +200,22 @@ void fitOlder(const std::vector<BatchRecording>& recordings, const std::vector<A
         add(0, [](const OlderPairs& of) { return of.besides; });
 }
 
-/// Of segments that were cached when recording began: lines through whole segments, whose sizes are rounded
-/// up.
+/// Of segments that were cached when recording began: lines through whole segments, rounded as these are.
 std::vector<std::int64_t> fitCached(const std::vector<BatchRecording>& recordings, std::int64_t to)
 {
-    constexpr std::int64_t kLargeRound = std::int64_t{ 2 } << 20; // kRoundLarge of CUDACachingAllocator
+    constexpr std::int64_t kRound = AllocatorSettings::kRoundLarge;
     const std::vector<std::int64_t> ours = cachedAtStart(*recordings.front().trace);
     std::vector<OlderPairs> pairs;
     for (std::size_t other = 1; other < recordings.size(); ++other)
         pairs.push_back(pairSizes(ours, cachedAtStart(*recordings[other].trace)));
-    const auto at = [&](std::int64_t bytes, const auto& bytesIn) {
-        std::vector<Sample> samples{ { recordings.front().items, bytes } };
-        for (std::size_t other = 0; other < pairs.size(); ++other)
-            samples.push_back({ recordings[other + 1].items, bytesIn(pairs[other]) });
-        std::ranges::stable_sort(
-            samples, {}, [&](const Sample& sample) { return std::abs(sample.items - to); });
-        return samples[0].bytes == samples[1].bytes
-            ? samples[0].bytes
-            : (roundedLineAt(samples[0], samples[1], to) + kLargeRound / 2) / kLargeRound * kLargeRound;
-    };
     std::vector<std::int64_t> cached;
-    for (std::size_t row = 0; row < ours.size(); ++row)
-        cached.push_back(at(ours[row], [&](const OlderPairs& of) { return of.bytes[row]; }));
-    if (std::ranges::any_of(pairs, [](const OlderPairs& of) { return of.besides > 0; }))
-        cached.push_back(at(0, [](const OlderPairs& of) { return of.besides; }));
+    for (std::size_t row = 0; row < ours.size(); ++row) {
+        const auto samples = olderSamples(
+            recordings, pairs, to, ours[row], [&](const OlderPairs& of) { return of.bytes[row]; });
+        cached.push_back(samples[0].bytes == samples[1].bytes
+                ? samples[0].bytes
+                : (roundedLineAt(samples[0], samples[1], to) + kRound / 2) / kRound * kRound);
+    }
     return cached;
 }
 

@@ -96,14 +96,11 @@ bool isWorthAdvice(const DeviceSummary& summary)
 Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& progress)
 {
     RecordedRun ordered = run;
-    if (!ordered.order) {
-        const auto order = addressOrderOf(run, progress);
-        if (!order && order.error().kind == Error::Kind::Cancelled)
-            return Failure(order.error());
-        if (!order)
-            return std::vector<Advice>{};
-        ordered.order = *order;
-    }
+    const auto found = findOrders({ &ordered, 1 }, progress);
+    if (!found && found.error().kind == Error::Kind::Cancelled)
+        return Failure(found.error());
+    if (!found)
+        return std::vector<Advice>{};
     const std::int64_t recorded = standsBytesPeak(ordered.trace->recording(), recordedPeaks(ordered));
     std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
     const bool isTight = needsRoom(ordered, recorded);

@@ -226,15 +226,9 @@ std::string CheckpointPlan::code() const
 Result<CheckpointPlan> planCheckpoints(const std::vector<RecordedRun>& runs, const Scenario& scenario,
     const PlanAsked& asked, const Progress& progress)
 {
-    // In which order the driver hands out addresses is found once.
     std::vector<RecordedRun> ordered = runs;
-    for (RecordedRun& run : ordered)
-        if (!run.order) {
-            const auto order = addressOrderOf(run, progress);
-            if (!order)
-                return Failure(order.error());
-            run.order = *order;
-        }
+    if (const auto found = findOrders(ordered, progress); !found)
+        return Failure(found.error());
     return Planning(ordered, scenario, asked, progress).make();
 }
 

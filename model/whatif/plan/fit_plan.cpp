@@ -45,19 +45,6 @@ Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario
     return *capacity;
 }
 
-/// Recordings with the order of addresses, so that it is found once.
-Result<std::vector<RecordedRun>> ordered(std::vector<RecordedRun> runs, const Progress& progress)
-{
-    for (RecordedRun& run : runs)
-        if (!run.order) {
-            const auto order = addressOrderOf(run, progress);
-            if (!order)
-                return Failure(order.error());
-            run.order = *order;
-        }
-    return runs;
-}
-
 Change changeTo(const std::string& text)
 {
     return *Change::parse(text);
@@ -77,10 +64,10 @@ public:
         const auto capacity = capacityOf(runs.front(), scenario);
         if (!capacity)
             return Failure(capacity.error());
-        auto taken = ordered(runs, progress);
-        if (!taken)
-            return Failure(taken.error());
-        return FitPlanning(std::move(*taken), scenario, *capacity, progress);
+        std::vector<RecordedRun> ordered = runs;
+        if (const auto found = findOrders(ordered, progress); !found)
+            return Failure(found.error());
+        return FitPlanning(std::move(ordered), scenario, *capacity, progress);
     }
 
     FitPlanning(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t capacityBytes,
@@ -296,7 +283,7 @@ private:
         return addTo(best, std::move(option));
     }
 
-    /// Changes of other kinds, of which each may go with the others: the least effort first.
+    /// Changes of other kinds, one of each on top of what saved so far: the least effort first.
     Result<void> addOthers(FitOption& best)
     {
         std::vector<Change> changes;
@@ -308,7 +295,7 @@ private:
                 changes.push_back(*std::move(change));
         std::ranges::stable_sort(changes, {}, [](const Change& change) { return change.kind->effort; });
         for (const Change& change : changes) {
-            if (firstOfKind(best.with(m_asked).changes, *change.kind))
+            if (hasKind(best.with(m_asked).changes, *change.kind))
                 continue;
             FitOption option = best;
             option.changes.push_back(change);
@@ -320,7 +307,7 @@ private:
         return {};
     }
 
-    static bool firstOfKind(const std::vector<Change>& changes, const ChangeKind& kind)
+    static bool hasKind(const std::vector<Change>& changes, const ChangeKind& kind)
     {
         return std::ranges::find(changes, &kind, &Change::kind) != changes.end();
     }

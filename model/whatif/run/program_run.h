@@ -4,6 +4,7 @@
 #include "model/base/wrap.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/run/put_optimizers.h"
+#include "model/whatif/run/run_start.h"
 
 #include <cstdint>
 #include <memory>
@@ -11,23 +12,6 @@
 #include <vector>
 
 namespace strata::model {
-
-/// How the memory from before recording is there when a run is replayed.
-struct StartBefore {
-    /// Requested bytes of blocks from before recording, by row, and behind them of others beside these.
-    std::vector<std::int64_t> bytes;
-    /// So many times the events happened before, which left memory cached. kSegments: the segments are there
-    /// that the recording begins with, with their blocks where they were.
-    int rounds = 0;
-    /// Bytes of the segments that cachedAtStart() lists, with kSegments; empty: as recorded.
-    std::vector<std::int64_t> cached;
-    /// Of each size so many blocks stand for one parameter: itself, and states that the optimizer makes at
-    /// the end of the first round. 1: there are none.
-    int copies = 1;
-    EventIndex optimizerEvent = -1; ///< the first of an optimizer; -1: where gradients begin to go
-
-    static constexpr int kSegments = -1;
-};
 
 /// What a program asked of the allocator of a device, without where it got it: what changes rewrite.
 ///
@@ -67,10 +51,6 @@ struct ProgramRun {
 
 /// O(events).
 [[nodiscard]] ProgramRun programRunOf(const DeviceTrace& trace);
-
-/// A run with StartBefore: older blocks are blocks of the run that it requests first, and so are those of
-/// rounds. What a round leaves stands for older blocks of the same size that the next one frees. O(asks).
-[[nodiscard]] ProgramRun withStart(const DeviceTrace& trace, const ProgramRun& run);
 
 /// The requested bytes of an older block of the trace in this run.
 [[nodiscard]] inline std::int64_t olderBytesOf(const DeviceTrace& trace, const ProgramRun& run, BlockId block)

@@ -109,6 +109,18 @@ Result<AddressPolicy> addressOrderOf(const RecordedRun& recorded, const Progress
     return itself->orderThatFits.value_or(AddressPolicy{});
 }
 
+Result<void> findOrders(std::span<RecordedRun> runs, const Progress& progress)
+{
+    for (RecordedRun& run : runs)
+        if (!run.order) {
+            const auto order = addressOrderOf(run, progress);
+            if (!order)
+                return Failure(order.error());
+            run.order = *order;
+        }
+    return {};
+}
+
 Result<void> RunReplay::findOrder()
 {
     if (m_order)

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 namespace strata::model {
 
@@ -69,6 +70,10 @@ private:
 /// (the recorded settings), Cancelled. Up to three replays.
 [[nodiscard]] Result<AddressPolicy> addressOrderOf(
     const RecordedRun& recorded, const Progress& progress = {});
+
+/// Sets RecordedRun::order where it is missing, for whoever replays a recording more than once. Fails as
+/// addressOrderOf().
+[[nodiscard]] Result<void> findOrders(std::span<RecordedRun> runs, const Progress& progress = {});
 
 /// What was recorded, "at least" in rounded bytes where the check is not exact.
 [[nodiscard]] PeakFigures recordedPeaks(const RecordedRun& recorded);

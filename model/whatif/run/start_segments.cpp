@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/run/start_segments.h"
 
+#include "model/base/wrap.h"
+#include "model/replay/allocator_settings.h"
+
 #include <algorithm>
+#include <numeric>
 
 namespace strata::model {
 
 bool StartSegment::isSmall() const
 {
-    constexpr std::int64_t kSmallSegment = std::int64_t{ 2 } << 20; // kSmallBuffer of CUDACachingAllocator
-    return life->bytes <= kSmallSegment;
+    return life->bytes <= AllocatorSettings::kSmallSegment;
 }
 
 std::vector<StartSegment> startSegmentsOf(const DeviceTrace& trace)
@@ -19,8 +22,7 @@ std::vector<StartSegment> startSegmentsOf(const DeviceTrace& trace)
             segments.push_back({ life, {} });
     const BlockColumns& blocks = trace.blocks();
     std::vector<std::uint32_t> rows(blocks.olderCount());
-    for (std::uint32_t row = 0; row < rows.size(); ++row)
-        rows[row] = row;
+    std::iota(rows.begin(), rows.end(), 0);
     std::ranges::stable_sort(
         rows, {}, [&](std::uint32_t row) { return blocks.address[BlockId::older(row)]; });
     for (const std::uint32_t row : rows) {
@@ -40,6 +42,37 @@ std::vector<std::int64_t> cachedAtStart(const DeviceTrace& trace)
         if (segment.isCached() && !segment.isSmall())
             bytes.push_back(segment.life->bytes);
     return bytes;
+}
+
+SegmentLayout layoutOf(const DeviceTrace& trace, const StartSegment& segment,
+    const std::function<std::int64_t(std::uint32_t row)>& bytesOf)
+{
+    const AllocatorSettings settings;
+    const BlockColumns& blocks = trace.blocks();
+    SegmentLayout layout;
+    std::int64_t used = 0, more = 0; // gaps and blocks; than as recorded
+    std::uint64_t at = segment.life->address;
+    for (const std::uint32_t row : segment.older) {
+        const std::uint64_t address = blocks.address[BlockId::older(row)];
+        const std::int64_t recorded = settings.roundedBytes(blocks.requestedBytes[BlockId::older(row)]);
+        const std::int64_t bytes = settings.roundedBytes(bytesOf(row));
+        layout.gaps.push_back(address > at ? static_cast<std::int64_t>(address - at) : 0);
+        used = wrapAdd(used, wrapAdd(layout.gaps.back(), bytes));
+        more = wrapAdd(more, wrapSub(bytes, recorded));
+        at = address + static_cast<std::uint64_t>(recorded);
+    }
+    constexpr std::int64_t kRound = AllocatorSettings::kRoundLarge;
+    layout.bytes = segment.life->bytes;
+    if (!segment.isSmall() && more != 0) {
+        // Requests below kMinLargeAlloc share segments of that size: one grows where they need more.
+        const std::int64_t grown
+            = layout.bytes == settings.largeSegmentBytes ? layout.bytes : wrapAdd(layout.bytes, more);
+        layout.bytes = wrapAdd(std::max(grown, used), kRound - 1) / kRound * kRound;
+    }
+    if (!segment.isSmall() && layout.bytes < AllocatorSettings::kMinLargeAlloc)
+        layout.bytes = settings.largeSegmentBytes;
+    layout.gaps.push_back(wrapSub(layout.bytes, used));
+    return layout;
 }
 
 } // namespace strata::model

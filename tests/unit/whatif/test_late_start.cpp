@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/run/late_start.h"
+#include "model/whatif/answer/late_start.h"
 
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/evidence/older_pairs.h"
 #include "model/whatif/kinds/batch.h"
+#include "model/whatif/run/run_replay.h"
 #include "model/whatif/run/start_segments.h"
 #include "tests/support/make_recording.h"
 
@@ -119,7 +120,7 @@ TEST(LateStart, RoundsLeaveWhatTheRecordingBeginsWith)
     ASSERT_TRUE(beginsLate(run));
     for (const int rounds : { 0, 1, 2 }) {
         ProgramRun program = programRunOf(*two.trace);
-        program.before = StartBefore{ .rounds = rounds };
+        program.before = StartBefore{ .history = { .rounds = rounds } };
         EXPECT_EQ(requestedPeak(*two.trace, program), (40 + 48) * kMiB);
         const auto came = RunReplay(run, {}, {}).of(program);
         ASSERT_TRUE(came);
@@ -131,7 +132,7 @@ TEST(LateStart, RoundsLeaveWhatTheRecordingBeginsWith)
     ASSERT_TRUE(starts);
     ASSERT_EQ(starts->size(), 2u);
     for (const LateStart& start : *starts)
-        EXPECT_EQ(start.offBytes, (std::vector<std::int64_t>{ 0 })) << start.rounds;
+        EXPECT_EQ(start.offBytes, (std::vector<std::int64_t>{ 0 })) << start.history.rounds;
 }
 
 TEST(LateStart, SegmentsBeginAsTheyWere)
@@ -139,7 +140,7 @@ TEST(LateStart, SegmentsBeginAsTheyWere)
     const Loop two(2, 0, 300 * kMiB);
     const RecordedRun run = two.run(2);
     ProgramRun program = programRunOf(*two.trace);
-    program.before = StartBefore{ .bytes = {}, .rounds = StartBefore::kSegments, .cached = {} };
+    program.before = StartBefore{ .history = { .keepsSegments = true } };
     const auto came = RunReplay(run, {}, {}).of(program);
     ASSERT_TRUE(came);
     EXPECT_EQ(came->likely.reservedBytesPeak, two.trace->totals().reservedBytesPeak);
