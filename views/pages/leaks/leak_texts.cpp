@@ -208,6 +208,10 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
             LeakTexts::tr("Leaks are what grows from step to step. Record the program from its start:"),
             text::recordCommand(), {}, LeakTexts::tr("Or call this in it before the training loop:"),
             text::recordLine() };
+    if (report.noneWhole)
+        return { LeakTexts::tr("No step is whole in this recording"),
+            LeakTexts::tr("Leaks are what grows from step to step. Record more of them:"),
+            text::recordCommand(), {} };
     if (report.steps == 0)
         return { LeakTexts::tr("No steps to compare"),
             LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"),

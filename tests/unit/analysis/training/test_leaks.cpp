@@ -290,6 +290,16 @@ TEST(Leaks, TooFewStepsAreUndecided)
     EXPECT_FALSE(report->compared);
     EXPECT_FALSE(run(leak, true, 7).compared);
     EXPECT_TRUE(run(leak, true, 10).compared);
+    EXPECT_FALSE(report->noneWhole);
+    StepTrace first;
+    first.phase(Phase::Forward);
+    (void)first.alloc(512);
+    first.endStep(StepKind::Incomplete);
+    const auto begun = first.session();
+    const auto ofBegun = findLeaks(begun->devices().at(0), first.steps());
+    ASSERT_TRUE(ofBegun);
+    EXPECT_TRUE(ofBegun->noneWhole);
+    EXPECT_NE(ofBegun->why.text(), report->why.text());
 }
 
 TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
