@@ -17,8 +17,10 @@ namespace {
 
 class EvidenceFinder {
 public:
-    EvidenceFinder(const DeviceTrace& trace, const Categories& categories, OomEvidence& found)
+    EvidenceFinder(const DeviceTrace& trace, const TrainingSteps& steps, const Categories& categories,
+        OomEvidence& found)
         : m_trace(trace)
+        , m_steps(steps)
         , m_categories(categories)
         , m_origins(trace.recording())
         , m_found(found)
@@ -27,6 +29,7 @@ public:
 
     void lookAt(const AllocatorMap& map, StackId request)
     {
+        m_failedIn = m_steps.at(map.event);
         std::vector<BlockId> loaded, copied;
         std::unordered_map<std::int64_t, std::int64_t> sizes; // of what is neither
         for (const MapBlock& block : map.blocks) {
@@ -53,6 +56,7 @@ public:
         m_found.inLoss = origin.has(StackOrigin::Classifies);
         const EventPhase phase = m_trace.events().phaseOf(static_cast<std::size_t>(map.event));
         m_found.gradientsOff = phase == EventPhase::NoGrad || phase == EventPhase::Inference;
+        lookAtSteps(map.event, origin);
     }
 
 private:
@@ -67,9 +71,33 @@ private:
         }
     }
 
+    void lookAtSteps(EventIndex event, const StackOrigin& request)
+    {
+        m_found.trainingSeen
+            = m_steps.optimizerSeen || std::ranges::any_of(m_steps.steps, [](const TrainingStep& step) {
+                  return std::ranges::find(step.phases, Phase::Backward, &PhaseSpan::phase)
+                      != step.phases.end();
+              });
+        const bool inPass = request.has(StackOrigin::Module) || request.has(StackOrigin::Backward)
+            || m_steps.phaseAt(event) == Phase::Backward;
+        m_found.inFirstStep = inPass && std::ranges::none_of(m_steps.steps, [&](const TrainingStep& step) {
+            return step.kind != StepKind::Setup && step.last < event;
+        });
+    }
+
+    /// Born in a step of training that was over when the one that failed began.
+    [[nodiscard]] bool isOfEarlierStep(BlockId block) const
+    {
+        const EventIndex birth = m_trace.blocks().birth(block);
+        const TrainingStep* const step = birth >= 0 ? m_steps.at(birth) : nullptr;
+        return step != nullptr && m_failedIn != nullptr && step->kind == StepKind::Train
+            && step->last < m_failedIn->first;
+    }
+
     void count(BlockId block, const StackOrigin& origin)
     {
-        const Category category = m_categories.of(block).category;
+        const BlockCategory& of = m_categories.of(block);
+        const Category category = of.category;
         const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
         if (category == Category::Gradient)
             m_found.gradientBytes = wrapAdd(m_found.gradientBytes, bytes);
@@ -77,6 +105,10 @@ private:
             m_stateBytes[m_trace.blocks().stack[block]] += bytes;
         if (origin.has(StackOrigin::Classifies))
             add(m_found.loss, block);
+        if (category == Category::Activation && isOfEarlierStep(block)) {
+            add(m_found.graphsKept, block);
+            m_found.graphsKeptSureBytes += isSure(of.certainty()) ? bytes : 0;
+        }
         if (category == Category::OptimizerState || origin.has(StackOrigin::Optimizer))
             add(m_found.states, block);
         else if (category == Category::Parameter)
@@ -112,6 +144,8 @@ private:
     }
 
     const DeviceTrace& m_trace;
+    const TrainingSteps& m_steps;
+    const TrainingStep* m_failedIn = nullptr;
     const Categories& m_categories;
     StackOrigins m_origins;
     std::map<StackId, std::int64_t> m_stateBytes;
@@ -165,6 +199,17 @@ void takeStates(OomVerdict& verdict, const OomEvidence& evidence)
     verdict.statesToComeBytes = toCome;
 }
 
+bool needsMore(const OomVerdict& verdict, const OomEvidence& evidence)
+{
+    return evidence.inFirstStep && verdict.packedSpareBytes < verdict.roundedBytes;
+}
+
+void takeFirstStep(OomVerdict& verdict, const OomEvidence& evidence)
+{
+    if (verdict.cause == OomCause::Fragmented && needsMore(verdict, evidence))
+        verdict.certainty = Certainty::Likely;
+}
+
 Result<OomExplained> explainOom(const DeviceTrace& trace, const Clock& clock, const AllocatorMap& map,
     const ReplayReport& report, const Progress& progress)
 {
@@ -181,7 +226,8 @@ Result<OomExplained> explainOom(const DeviceTrace& trace, const Clock& clock, co
     const auto categories = Categories::of(trace, clock, *steps, {}, progress);
     if (!categories)
         return Failure(categories.error());
-    EvidenceFinder(trace, *categories, explained.evidence).lookAt(map, explained.verdict.request);
+    EvidenceFinder(trace, *steps, *categories, explained.evidence).lookAt(map, explained.verdict.request);
+    takeFirstStep(explained.verdict, explained.evidence);
     takeStates(explained.verdict, explained.evidence);
     takeLeak(explained.verdict, *leaks);
     explained.evidence.leaks = std::move(*leaks);

@@ -27,6 +27,9 @@ struct OomEvidence {
     /// Lines of the optimizer that make states, each one for every parameter; 0: the request is of none.
     std::int64_t stateLines = 0;
     Held activations; ///< of modules: activations, and what the forward that failed made
+    /// Activations of steps of training that are over, whose backward did not free them.
+    Held graphsKept;
+    std::int64_t graphsKeptSureBytes = 0; ///< of these, where the category is no guess
     Held loss; ///< allocated within a cross entropy or log softmax
     Held loaded; ///< by torch.load() or load_file(), each with the size of another live block
     Held copied; ///< by copy.deepcopy(), likewise
@@ -34,6 +37,10 @@ struct OomEvidence {
     bool inSetup = false; ///< the request: a model is made, moved or loaded
     bool inLoss = false; ///< the request
     bool gradientsOff = false; ///< at the request, as autograd noted
+    bool trainingSeen = false; ///< a backward or an optimizer, up to the request or behind it
+    /// The request is of a module or backward, and no step before it is whole: what such a step needs in all
+    /// is not recorded.
+    bool inFirstStep = false;
 };
 
 struct OomExplained {
@@ -48,6 +55,12 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks);
 /// Makes a request that an optimizer makes states with too big, where the states that its other parameters
 /// still need exceed what is free in all: as many for each parameter with a gradient as lines make them.
 void takeStates(OomVerdict& verdict, const OomEvidence& evidence);
+
+/// More of the first step is to come, and what is free, packed, does not hold such a request twice.
+[[nodiscard]] bool needsMore(const OomVerdict& verdict, const OomEvidence& evidence);
+
+/// Makes fragmentation a likely cause only where needsMore().
+void takeFirstStep(OomVerdict& verdict, const OomEvidence& evidence);
 
 /// oomVerdictOf(), steps, categories and leaks of a trace. O(events + blocks log blocks), and replays. Fails
 /// with Cancelled alone.

@@ -124,7 +124,7 @@ public:
         case OomCause::MemoryFraction:
             return addLimit();
         case OomCause::Fragmented:
-            return addPin();
+            return needsMore(m_verdict, m_evidence) ? addForTooBig() : addPin();
         case OomCause::PrivatePools:
             return addPools();
         case OomCause::PendingFree:
@@ -188,6 +188,16 @@ private:
         addLeak(false);
         if (m_steps.size() > before)
             return;
+        if (wouldServe(found.graphsKeptSureBytes))
+            return put(say("Keep loss.detach() or loss.item() instead of a loss or output with its graph: %1 of "
+                           "activations outlived the backward of their step.",
+                           asBytes(found.graphsKept.bytes)),
+                true);
+        if (wouldServe(found.graphsKept.bytes))
+            return put(say("Probably a loss or output is kept with its graph: keep loss.detach() or loss.item(). "
+                           "%1 seem to be activations of earlier steps.",
+                           asBytes(found.graphsKept.bytes)),
+                false);
         if (wouldServe(found.loaded.bytes))
             return put(say("%1 loads tensors to the GPU, of which %2 have the sizes of others there: load to "
                            "the CPU with map_location=\"cpu\".",
@@ -216,7 +226,11 @@ private:
             return put(found.gradientsOff
                     ? say("Make the batch size smaller: activations hold %1 so far.",
                         asBytes(found.activations.bytes))
-                    : say("Make the batch size smaller, or checkpoint modules: activations hold %1 so far.",
+                    : found.trainingSeen
+                    ? say("Make the batch size smaller, or checkpoint modules: activations hold %1 so far.",
+                        asBytes(found.activations.bytes))
+                    : say("Use torch.no_grad() if no backward follows. Else make the batch size smaller, or "
+                          "checkpoint modules: activations hold %1 so far.",
                         asBytes(found.activations.bytes)),
                 false);
         if (2 * found.parameters.bytes > found.liveBytes)
@@ -275,7 +289,7 @@ std::vector<NextStep> nextSteps(
     const DeviceTrace& trace, const OomVerdict& verdict, const OomEvidence& evidence, const std::string& file)
 {
     std::vector<NextStep> steps;
-    const bool settingsFirst = verdict.cause == OomCause::Fragmented;
+    const bool settingsFirst = verdict.cause == OomCause::Fragmented && !needsMore(verdict, evidence);
     if (settingsFirst)
         addSettings(steps, verdict);
     NextEdits(steps, trace, verdict, evidence).add();

@@ -291,6 +291,46 @@ TEST_F(OomVerdicts, StatesToComeAreTooBigWhereTheFreePiecesDoNotHoldThem)
     EXPECT_EQ(verdict.statesToComeBytes, 20 * kOomMiB);
 }
 
+TEST_F(OomVerdicts, FragmentsOfAFirstStepAreALikelyCause)
+{
+    OomVerdict verdict;
+    verdict.cause = OomCause::Fragmented;
+    verdict.roundedBytes = 20 * kOomMiB;
+    verdict.packedSpareBytes = 19 * kOomMiB; // another such request is refused
+    OomEvidence evidence;
+    takeFirstStep(verdict, evidence);
+    EXPECT_EQ(verdict.certainty, Certainty::Recorded) << "a step before it was whole";
+    evidence.inFirstStep = true;
+    takeFirstStep(verdict, evidence);
+    EXPECT_EQ(verdict.certainty, Certainty::Likely);
+    verdict.certainty = Certainty::Recorded;
+    verdict.packedSpareBytes = 20 * kOomMiB;
+    takeFirstStep(verdict, evidence);
+    EXPECT_EQ(verdict.certainty, Certainty::Recorded);
+}
+
+TEST_F(OomVerdicts, GraphsThatOutlivedTheirBackwardComeFirst)
+{
+    const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 110);
+    const auto first = [&](const OomEvidence& evidence) {
+        return nextSteps(m_session->devices().at(0), verdict, evidence, "x").at(0);
+    };
+    OomEvidence evidence;
+    evidence.liveBytes = 60 * kOomMiB;
+    evidence.activations.bytes = 40 * kOomMiB;
+    evidence.graphsKept.bytes = 2 * kOomMiB; // too little
+    EXPECT_EQ(first(evidence).what.text().find("detach"), std::string::npos);
+    EXPECT_NE(first(evidence).what.text().find("no_grad() if no backward follows"), std::string::npos);
+    evidence.trainingSeen = true;
+    EXPECT_EQ(first(evidence).what.text().find("no_grad"), std::string::npos) << "a backward was seen";
+    evidence.graphsKept.bytes = 30 * kOomMiB;
+    EXPECT_EQ(first(evidence).what.text().find("Probably"), 0u) << first(evidence).what.text();
+    EXPECT_FALSE(first(evidence).verified);
+    evidence.graphsKeptSureBytes = 30 * kOomMiB;
+    EXPECT_EQ(first(evidence).what.text().find("Keep loss.detach()"), 0u) << first(evidence).what.text();
+    EXPECT_TRUE(first(evidence).verified);
+}
+
 TEST_F(OomVerdicts, AnEditIsAdvisedWhereWhatItFreesWouldServe)
 {
     const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 110);

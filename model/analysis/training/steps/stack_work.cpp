@@ -437,7 +437,7 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
     WorkRunMaker maker;
     ClosureFinder closures;
     for (std::size_t i = 0; i < count; ++i) {
-        if (events.action[i] != Action::Alloc)
+        if (events.action[i] != Action::Alloc && events.action[i] != Action::Oom)
             continue;
         const auto event = static_cast<EventIndex>(i);
         const StackId stack = events.stack[i];

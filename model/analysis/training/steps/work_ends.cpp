@@ -57,6 +57,7 @@ private:
     void countGradients();
     void cutTails();
     [[nodiscard]] EventIndex endOf(const Cycle& cycle) const;
+    [[nodiscard]] bool wasRefused(const Cycle& cycle) const;
 
     const DeviceTrace& m_trace;
     const BlockColumns& m_blocks;
@@ -178,6 +179,19 @@ EventIndex Cycles::endOf(const Cycle& cycle) const
     return last;
 }
 
+/// Whether a request of the backward was refused, and nothing was asked for after it: no optimizer stepped.
+bool Cycles::wasRefused(const Cycle& cycle) const
+{
+    for (EventIndex event = cycle.backwardLast; event >= cycle.backwardFirst; --event) {
+        const Action action = m_trace.events().action[static_cast<std::size_t>(event)];
+        if (action == Action::Alloc)
+            return false;
+        if (action == Action::Oom)
+            return cycle.tail.empty() && firstAlloc(event) == m_blocks.alloc.size();
+    }
+    return false;
+}
+
 /// Which of them end steps. An optimizer that asks for memory each time says so itself. Many do so in their
 /// first step alone: what comes before it then, one backward or several, comes before each, which is sure
 /// where more gradients go behind those than behind any other: sharded, some go behind every backward. Else
@@ -222,7 +236,7 @@ StepEnds Cycles::ends() const
     const std::vector<bool> closes = closing();
     StepEnds ends;
     for (std::size_t i = 0; i < m_cycles.size(); ++i)
-        if (closes[i])
+        if (closes[i] && !wasRefused(m_cycles[i]))
             ends.push_back(endOf(m_cycles[i]));
     return ends;
 }

@@ -51,6 +51,20 @@ private:
 
 } // namespace
 
+TEST(Forwards, WithARefusedBackwardAreNoWholeStep)
+{
+    const std::string frames = "run@train.py:9", engine = "torch::autograd::Engine::evaluate_function@engine.cpp:1";
+    std::string text;
+    for (int block = 0; block < 4; ++block)
+        text += fmt::format("alloc {:#x} 512 stack=forward@model.py:{}|_call_impl@/v/site-packages/torch/nn/modules/"
+                            "module.py:7|{}\n",
+            0x10000000 + 0x200 * block, 20 + block, frames);
+    text += "alloc 0x20000000 512 stack=AddmmBackward0::apply@f.cpp:1|" + engine + "\n";
+    const auto ended = [&](const std::string& request) { return kindsOf(text + request + " stack=" + engine); };
+    EXPECT_EQ(ended("oom size=512 free=0"), "incomplete 6");
+    EXPECT_EQ(ended("alloc 0x20000200 512"), "train 6");
+}
+
 TEST(Forwards, AreNotTheirLayers)
 {
     Forwards one;
