@@ -185,7 +185,8 @@ class ActorCritic(nn.Module):
 
     def forward(self, seen, action=None):
         policy = torch.distributions.Normal(self.actor(seen), self.spread.exp(), validate_args=False)
-        action = policy.sample() if action is None else action
+        if action is None:
+            action = policy.mean + policy.stddev * torch.randn_like(policy.mean)
         return action, policy.log_prob(action).sum(1), policy.entropy().sum(1), self.critic(seen)[:, 0]
 
 
