@@ -265,8 +265,8 @@ class Contrast(nn.Module):
 
 
 def ledger_queue_of_keys(n, rng):
-    rows, size = rng.choice((16, 32, 64)), rng.choice((32, 48, 64))
-    model = Contrast(8 * rng.randint(2, 6), rng.choice((64, 128)), rows * rng.randint(64, 512)).cuda()
+    rows, size = rng.choice((32, 64, 128)), rng.choice((32, 48, 64))
+    model = Contrast(8 * rng.randint(2, 6), rng.choice((64, 128)), rows * rng.randint(64, 256)).cuda()
     n.weights(model)
     optimizer = torch.optim.SGD(model.query.parameters(), lr=0.03, momentum=0.9, weight_decay=1e-4)
     for _ in range(5):
@@ -478,7 +478,7 @@ class Served(nn.Module):
 
 
 def ledger_served_from_file(n, rng):
-    width, vocabulary, rows, length = 64 * rng.randint(3, 8), rng.randint(2000, 16000), rng.randint(1, 6), 32 * rng.randint(4, 16)
+    width, vocabulary, rows, length = 128 * rng.randint(3, 8), rng.randint(8000, 32000), rng.randint(2, 12), 64 * rng.randint(6, 24)
     dtype, how = rng.choice((torch.float16, torch.bfloat16)), (width, rng.randint(2, 4), 8, rng.choice((2, 4)), vocabulary)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "weights.pt")
@@ -511,7 +511,7 @@ def ledger_served_from_file(n, rng):
 
 
 def ledger_ensemble(n, rng):
-    width, rows, count = 8 * rng.randint(16, 80), rng.randint(32, 256), rng.randint(3, 8)
+    width, rows, count = 8 * rng.randint(32, 120), rng.randint(64, 512), rng.randint(3, 8)
     made = [nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ELU(), nn.Dropout(0.1), nn.Linear(width, width), nn.ELU(),
                           nn.Linear(width, 10)).cuda() for _ in range(count)]
     for each in made:
@@ -586,7 +586,7 @@ class Bottleneck(nn.Module):
 
 
 def ledger_scaled_prefetch(n, rng):
-    width, size, rows = 32 * rng.randint(2, 6), rng.choice((32, 48, 64)), rng.randint(4, 24)
+    width, size, rows = 64 * rng.randint(2, 8), rng.choice((64, 96, 128)), rng.randint(8, 32)
     model = nn.Sequential(nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1),
                           *(Bottleneck(width) for _ in range(rng.randint(2, 4))), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 1000))
     model = model.cuda().to(memory_format=torch.channels_last)

@@ -11,7 +11,7 @@ BATCHES = (((2, 3), 6), ((1, 3), 2), ((3, 4), 1), ((1, 2), 5), ((2, 5), 3), ((1,
 
 
 def draws(seeds):
-    """(kind and family and options, option that is asked for, its unit, times that are recorded, times that are asked for)."""
+    """Words of late_held.py, the option that changes, its unit, and how many units are recorded and asked for."""
     for place, kind in enumerate(KINDS):
         for seed in seeds:
             rng = random.Random(f"held {kind} {seed}")

@@ -177,7 +177,9 @@ def test_pairs_and_triples(request, strata, simgpu, python, tmp_path, failures):
     folder = option("keep") or str(tmp_path)
     os.makedirs(folder, exist_ok=True)
     late = Late(strata, simgpu, python, folder)
-    all_drawn = {"tuned": (TWIN, *cases(TUNED, seeds)), "phased": phase_cases(PHASED, seeds)}
+    all_drawn = {"tuned": (TWIN, *cases(TUNED, seeds))}
+    if LONG or option("seeds"):
+        all_drawn["phased"] = phase_cases(PHASED, seeds)
     if option("held_back"):
         all_drawn["held back"] = held_cases(seeds)
     for which, drawn in all_drawn.items():
