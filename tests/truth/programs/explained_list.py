@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs whose explanations are known: families of ledgers, out-of-memories and loops, and which of them nobody tunes against.
 
-Nothing here needs torch. explained_ledgers.py, explained_ooms.py, explained_loops.py and explained_doubts.py have a function for each family.
+Nothing here needs torch. explained_ledgers.py, explained_ooms.py, explained_loops.py, explained_doubts.py and explained_held.py have a
+function for each family.
 """
 import collections
+
+import explained_held_list as held
 
 KINDS = ("ledgers", "ooms", "loops", "doubts")
 
 LEDGERS = ("perceptron", "convolutions", "transformer_autocast", "accumulation", "updates_by_hand", "weights_in_init", "weights_without_grad",
            "data_assigned", "loaded_weights", "keys_and_values", "embeddings", "averages", "frozen_parts", "evaluation_only", "preloaded_inputs",
            "checkpoints", "graph_kept", "buckets", "adapters", "two_players", "recurrent", "half_inference", "teacher_student", "replay_buffer",
-           "master_weights", "adam_by_hand", "functional_call", "autocast_evaluation", "masks_and_tables")
+           "master_weights", "adam_by_hand", "functional_call", "autocast_evaluation", "masks_and_tables", *held.LEDGERS)
 
 #: Of an out-of-memory: verdicts of `strata oom` that name its cause, the category that fills the device (None: none of Strata's), whether
 #: an allocator setting serves the request, and edits of the program that do: name -> what an advice has to say to mean that edit.
@@ -42,6 +45,7 @@ OOMS = {
     "copies_of_model": Cause({"too_big"}, "parameter", False, {"one_copy": r"cop(y|ies)|deepcopy"}),
     "pending_frees": Cause({"pending_free"}, None, False, {"synchronize": r"record_stream|synchroni|wait"}),
     "gradients_and_states": Cause({"too_big"}, None, False, {"sgd": r"optimizer|SGD|8-bit|8 bit", "half": HALF}),
+    **{family: Cause(*fields) for family, fields in held.OOMS.items()},
 }
 
 #: Loops: whether the memory grows for as long as they run.
@@ -50,7 +54,8 @@ LOOPS = {
     "exceptions_kept": True, "outputs_by_hook": True, "optimizers_made_anew": True, "sum_of_losses": True, "cycles_uncollected": True,
     "gradients_of_gradients_kept": True,
     "training": False, "evaluation": False, "serving": False, "cache_that_fills": False, "retries": False, "cycles_collected": False,
-    "alternating_sizes": False, "warm_up_only": False, "window_of_outputs": False, "generation": False, "epochs_with_evaluation": False}
+    "alternating_sizes": False, "warm_up_only": False, "window_of_outputs": False, "generation": False, "epochs_with_evaluation": False,
+    **held.LOOPS}
 
 #: Trainings in which memory of one category looks like that of another: see explained_doubts.py.
 DOUBTS = ("locals_kept", "dropped_by_hooks", "batches_dropped", "teacher_dropped", "gradients_of_inputs", "captured_by_hooks", "penalty",
@@ -59,25 +64,21 @@ DOUBTS = ("locals_kept", "dropped_by_hooks", "batches_dropped", "teacher_dropped
           "gradients_moved")
 
 #: Out-of-memories whose cause a snapshot does not hold: "unknown" is right there.
-NOT_IN_SNAPSHOTS = ("second_process", "library_memory")
+NOT_IN_SNAPSHOTS = ("second_process", "library_memory", *held.NOT_IN_SNAPSHOTS)
 
 FAMILIES = {"ledgers": tuple(LEDGERS), "ooms": tuple(OOMS), "loops": tuple(LOOPS), "doubts": DOUBTS}
 
-#: Never tuned against, nor looked at while a rule is made. Drawn before the first run: random.Random("held back KIND").sample(FAMILIES, 7).
-HELD_BACK = {
-    "doubts": (),
-    "ledgers": ("adapters", "data_assigned", "functional_call", "loaded_weights", "master_weights", "preloaded_inputs", "teacher_student"),
-    "ooms": ("copies_of_model", "evaluation_with_grad", "losses_kept", "model_too_large", "one_huge", "scores_of_attention", "stream_cache"),
-    "loops": ("alternating_sizes", "cycles_collected", "evaluation", "hidden_not_detached", "optimizers_made_anew", "training", "warm_up_only")}
-TUNED, HELD = 30, 10  # programs of a kind
+#: Never tuned against. Who makes a rule opens explained_held.py and explained_held_list.py only after their first run.
+HELD_BACK = {"doubts": (), "ledgers": tuple(held.LEDGERS), "ooms": tuple(held.OOMS), "loops": tuple(held.LOOPS)}
+TUNED = 30  # programs of a kind, at least
 
 Program = collections.namedtuple("Program", "kind family seed name")
 
 
 def programs(kind, held_back=False, seeds=None):
-    """Of a kind: 30 that rules may be tuned against or 10 that are held back; with `seeds` so many of each family."""
+    """Of a kind: one of each family that rules may be tuned against, and 30 at least, or of each that is held back; with `seeds` so many."""
     families = [name for name in FAMILIES[kind] if (name in HELD_BACK[kind]) == held_back]
     seeds = seeds or (kind == "doubts")
-    count = seeds * len(families) if seeds else HELD if held_back else TUNED
+    count = seeds * len(families) if seeds else len(families) if held_back else max(TUNED, len(families))
     found = [(families[index % len(families)], index // len(families)) for index in range(count)]
     return [Program(kind, family, seed, f"{kind}-{family}-{seed}") for family, seed in found]

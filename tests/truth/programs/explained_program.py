@@ -18,6 +18,7 @@ import sys
 import device_options  # noqa: F401  before torch
 import torch
 
+import explained_list
 from roles_watch import Watch, count
 
 
@@ -75,6 +76,13 @@ def keep(path):
         pickle.dump(torch.cuda.memory._snapshot(), file)
 
 
+def program_of(kind, family):
+    """The function of a family, those of explained_held.py by name and kind."""
+    if family in explained_list.HELD_BACK[kind]:
+        return getattr(importlib.import_module("explained_held"), f"{kind[:-1]}_{family}")
+    return getattr(importlib.import_module(f"explained_{kind}"), family)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind")
@@ -97,7 +105,7 @@ def main():
     torch._C._cuda_attach_out_of_memory_observer(no_memory)
     torch.manual_seed(0)
     rng, notes, held = random.Random(f"{words.kind} {words.family} {words.seed}"), Notes(), None
-    program = getattr(importlib.import_module(f"explained_{words.kind}"), words.family)
+    program = program_of(words.kind, words.family)
     try:
         held = program(notes, rng, words.edit) if words.kind == "ooms" else program(notes, rng)
         torch.cuda.synchronize()

@@ -16,6 +16,7 @@ import pickle
 
 import pytest
 
+import explained_held_list
 import explained_list
 from explained_score import (ABSTAINED, RIGHT, WRONG, ledger_truth, meant, score_ledger, score_loop, score_oom, score_truth)
 from forks import TRAINING, forked, recorded
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.torch("every")
 PROGRAM = os.path.join(PROGRAMS, "explained_program.py")
 HOW = (*TRAINING, "--import", "roles_watch", "--import", "torch.profiler")
 SESSION, SNAPSHOT = "session", "snapshot"
-OTHERS = {"second_process": 1200 << 20}
+OTHERS = {"second_process": 1200 << 20, **explained_held_list.OTHERS}
 CAPACITY = 2 << 30
 SAMPLE = {"ledgers": 5, "ooms": 5, "loops": 5, "doubts": 4}  # families of the short form
 

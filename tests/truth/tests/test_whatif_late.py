@@ -5,8 +5,8 @@ memory from before recording goes with the batch size or the sequence length, to
     pytest-3 tests/truth/tests/test_whatif_late.py -s --seeds 10 [--held-back] [--first-seed N] [--only TEXT] [--keep FOLDER]
 
 prints for requested and reserved apart how often the truth is inside the interval, and how wide that is; and how near two simpler answers are:
-"no change", and what was recorded before as it was ("older constant"). Programs of HELD_BACK did other work before their snapshot begins. They are
-asked for with --held-back alone: no rule is made for them.
+"no change", and what was recorded before as it was ("older constant"). Programs of PHASED did other work before their snapshot begins. Those of
+late_held.py are asked for with --held-back alone. Who makes a rule opens late_held.py and late_held_list.py only after their first run.
 """
 import collections
 import concurrent.futures
@@ -19,13 +19,15 @@ import statistics
 import pytest
 
 import forks
+import late_held_list
 from running import LONG, PROGRAMS, jobs, strata_json, with_environment
 
 pytestmark = pytest.mark.torch("newest")
 
-PROGRAM, PHASES = (os.path.join(PROGRAMS, name) for name in ("late_program.py", "late_phases.py"))
 TUNED = ("mlp", "transformer", "conv", "recurrent", "pyramid", "scored")
-HELD_BACK = ("validated", "warmed", "tuned", "replaced", "served", "accumulated", "growing", "generated", "checkpointed")
+PHASED = ("validated", "warmed", "tuned", "replaced", "served", "accumulated", "growing", "generated", "checkpointed")
+PROGRAM_OF = {first: os.path.join(PROGRAMS, name) for name, firsts in (
+    ("late_program.py", TUNED), ("late_phases.py", PHASED), ("late_held.py", late_held_list.KINDS)) for first in firsts}
 MODES = ("kept", "steps", "middle", "evaluated", "history", "emptied")
 FIGURES = ("requested", "reserved")
 #: Times of a unit that are recorded, and what is asked for.
@@ -74,6 +76,11 @@ def phase_cases(kinds, seeds):
             yield Case(f"{' '.join(words)} {option} {unit}", words, option, unit, recorded, asked)
 
 
+def held_cases(seeds):
+    for words, option, unit, recorded, asked in late_held_list.draws(seeds):
+        yield Case(f"{' '.join(words)} {option} {unit}", words, option, unit, recorded, asked)
+
+
 #: A forward whose last output is kept: as much memory is there before as the next one takes.
 TWIN = Case("a kept output", ["mlp", "kept", "--items", "4", "--width", "512", "--depth", "16", "--warm", "1", "--steps", "1"], "length", 128, (1, 2), 4)
 
@@ -93,7 +100,7 @@ class Late:
     def record(self, asked):
         """All programs with one import of PyTorch for each process."""
         wanted = {self.path(case, times): words_of(case, times) for case in asked for times in (*case.recorded, case.asked)}
-        missing = [[PHASES if words[0] in HELD_BACK else PROGRAM, path, *words] for path, words in wanted.items() if not os.path.exists(path)]
+        missing = [[PROGRAM_OF[words[0]], path, *words] for path, words in wanted.items() if not os.path.exists(path)]
         parts = [missing[first::jobs()] for first in range(jobs())]
 
         def start(part):
@@ -170,9 +177,15 @@ def test_pairs_and_triples(request, strata, simgpu, python, tmp_path, failures):
     folder = option("keep") or str(tmp_path)
     os.makedirs(folder, exist_ok=True)
     late = Late(strata, simgpu, python, folder)
-    for which, families in (("tuned", TUNED), *((("held back", HELD_BACK),) if option("held_back") else ())):
-        drawn = (TWIN, *cases(families, seeds)) if which == "tuned" else phase_cases(families, seeds)
+    all_drawn = {"tuned": (TWIN, *cases(TUNED, seeds))}
+    if LONG or option("seeds"):
+        all_drawn["phased"] = phase_cases(PHASED, seeds)
+    if option("held_back"):
+        all_drawn["held back"] = held_cases(seeds)
+    for which, drawn in all_drawn.items():
         asked = [case for case in drawn if (option("only") or "") in case.name]
+        if not asked:
+            continue
         late.record(asked)
         with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
             report(list(pool.map(late.row, asked)), failures, which)
