@@ -51,13 +51,10 @@ void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBey
 {
     if (!isPoint(prediction) || (sizes.differs && isBeyond))
         prediction.predicted.reset();
-    std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
+    const std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
     widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (start != nullptr) {
-        widenLate(least, most, *start);
-        prediction.least.reservedBytesPeak = least;
-        prediction.most.reservedBytesPeak = most;
-    }
+    if (start != nullptr)
+        widenLate(prediction, least, most, *start);
     if (start != nullptr && sizes.flag.empty()) {
         const Sentence why = say("the recordings begin late: what was requested and cached before is "
                                  "estimated from their differences");

@@ -159,15 +159,25 @@ std::optional<StartBefore> startOfProgram(const std::vector<LateStart>& starts, 
     return startOf(run, history.keepsSegments ? StartHistory() : history);
 }
 
-void widenLate(std::int64_t& least, std::int64_t& most, const LateStart& start)
+void widenLate(Prediction& prediction, std::int64_t least, std::int64_t most, const LateStart& start)
 {
     constexpr double kWidth = 0.14; // more helps little: narrowEnough()
+    constexpr double kRequestedWidth = 0.12, kBelow = 0.015; // truths outside mostly lay below
+    const auto widthOf = [](std::int64_t low, std::int64_t high) {
+        const double middle = (static_cast<double>(low) + static_cast<double>(high)) / 2;
+        return middle > 0 ? static_cast<double>(high - low) / middle : 0;
+    };
+    for (const auto peak : { &PeakFigures::requestedBytesPeak, &PeakFigures::allocatedBytesPeak }) {
+        std::int64_t& low = prediction.least.*peak;
+        const double room = kRequestedWidth - widthOf(low, prediction.most.*peak);
+        low -= static_cast<std::int64_t>(static_cast<double>(low) * std::clamp(room, 0.0, kBelow));
+    }
     const double middle = (static_cast<double>(least) + static_cast<double>(most)) / 2;
-    const double width = middle > 0 ? static_cast<double>(most - least) / middle : 0;
-    const double share = std::min(shareToWidenBy(start, most), std::max((kWidth - width) / 2, kLeastShare));
+    const double share = std::min(
+        shareToWidenBy(start, most), std::max((kWidth - widthOf(least, most)) / 2, kLeastShare));
     const std::int64_t more = std::max(kSegmentBytes, static_cast<std::int64_t>(middle * share));
-    least = std::max<std::int64_t>(least - more, 0);
-    most += more;
+    prediction.least.reservedBytesPeak = std::max<std::int64_t>(least - more, 0);
+    prediction.most.reservedBytesPeak = most + more;
 }
 
 Result<void> narrowEnough(const Prediction& prediction)

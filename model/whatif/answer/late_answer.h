@@ -32,9 +32,10 @@ namespace strata::model {
 [[nodiscard]] std::optional<StartBefore> startOfProgram(
     const std::vector<LateStart>& starts, const RecordedRun& run);
 
-/// Bounds of the reserved peak, in bytes, with room for what a replay from that start may be off. Bounds that
-/// are far apart get less room.
-void widenLate(std::int64_t& least, std::int64_t& most, const LateStart& start);
+/// Gives the bounds of the peaks room for what a replay from that start may be off, less where they are far
+/// apart. Requested bytes get more of it below; bounds of the reserved peak come as they were replayed.
+void widenLate(Prediction& prediction, std::int64_t leastReservedBytes, std::int64_t mostReservedBytes,
+    const LateStart& start);
 
 /// Fails with Refused where bounds lie so far apart that they help nobody.
 [[nodiscard]] Result<void> narrowEnough(const Prediction& prediction);

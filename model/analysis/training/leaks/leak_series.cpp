@@ -10,7 +10,6 @@ namespace {
 
 // Below these, what grows is not told from what happens to be there: tests/truth/tests/test_leaks.py.
 constexpr std::size_t kFewestPoints = 5;
-constexpr double kTrend = 2.6;
 
 std::vector<double> thinned(const StepSeries& series, std::size_t most)
 {

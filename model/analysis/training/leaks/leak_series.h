@@ -100,9 +100,12 @@ private:
 /// Points of a long series that are compared with each other; where there are many series, fewer of each.
 inline constexpr std::size_t kMostPoints = 200, kFewerPoints = 64;
 
+/// What trendOf() has at least where a series grows: p < 0.005.
+inline constexpr double kTrend = 2.6;
+
 /// Median of the slopes of all pairs of points (Theil 1950, Sen 1968); 0 of fewer than two. O(points^2).
 [[nodiscard]] double medianSlope(const StepSeries& series, std::size_t most = kMostPoints);
-/// The z of the trend test of Mann (1945) and Kendall, ties counted: above 2.6 it grows, p < 0.005. As above.
+/// The z of the trend test of Mann (1945) and Kendall, ties counted. As above.
 [[nodiscard]] double trendOf(const StepSeries& series, std::size_t most = kMostPoints);
 /// Whether a series grows all along: a trend, growth in five of six windows, its second half at least half of
 /// the first, and never back by more than `drawdown` of its highest.

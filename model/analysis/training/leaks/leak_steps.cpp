@@ -11,14 +11,28 @@ namespace {
 
 constexpr std::size_t kCompared = 3; ///< steps at the beginning and at the end
 
-/// Sizes of what is allocated after event `from`, up to and with `to`, the smallest first.
-void addSizes(const DeviceTrace& trace, EventIndex from, EventIndex to, std::span<const EventIndex> leftOut,
-    std::vector<std::int64_t>& sizes)
+/// Sizes of what step `index` allocates, in order, without births that are left out. What comes behind the
+/// first of those may be larger because of it, unless that is one of the first allocations, an input itself.
+std::vector<std::int64_t> sizesOf(const DeviceTrace& trace, const LeakBoundaries& boundaries,
+    std::size_t index, std::span<const EventIndex> leftOut)
 {
-    for (EventIndex e = from + 1; e <= to; ++e)
-        if (trace.events().action[static_cast<std::size_t>(e)] == Action::Alloc
-            && !std::ranges::binary_search(leftOut, e))
+    constexpr std::size_t kInputs = 20; // an input is among the first twentieth of a step's allocations
+    std::vector<std::int64_t> sizes;
+    std::size_t before = 0;
+    bool met = false;
+    for (EventIndex e = boundaries.events[index - 1] + 1; e <= boundaries.events[index]; ++e) {
+        if (trace.events().action[static_cast<std::size_t>(e)] != Action::Alloc)
+            continue;
+        if (!std::ranges::binary_search(leftOut, e)) {
             sizes.push_back(trace.events().bytes[static_cast<std::size_t>(e)]);
+        } else if (!met) {
+            met = true;
+            before = sizes.size();
+        }
+    }
+    if (met && before > sizes.size() / kInputs)
+        sizes.resize(before);
+    return sizes;
 }
 
 bool inputsGrow(
@@ -28,11 +42,14 @@ bool inputsGrow(
     if (boundaries.steady() < 2 * kCompared || boundaries.warmup == 0)
         return false;
     std::vector<std::int64_t> first, last;
-    const std::size_t begin = boundaries.warmup, end = boundaries.count();
-    for (std::size_t i = 0; i < kCompared; ++i) {
-        const std::size_t late = end - kCompared + i;
-        addSizes(trace, boundaries.events[begin + i - 1], boundaries.events[begin + i], leftOut, first);
-        addSizes(trace, boundaries.events[late - 1], boundaries.events[late], leftOut, last);
+    std::vector<double> sums;
+    for (std::size_t i = boundaries.warmup; i < boundaries.count(); ++i) {
+        const std::vector<std::int64_t> sizes = sizesOf(trace, boundaries, i, leftOut);
+        sums.push_back(std::accumulate(sizes.begin(), sizes.end(), 0.0));
+        if (i < boundaries.warmup + kCompared)
+            first.insert(first.end(), sizes.begin(), sizes.end());
+        if (i + kCompared >= boundaries.count())
+            last.insert(last.end(), sizes.begin(), sizes.end());
     }
     std::ranges::sort(first);
     std::ranges::sort(last);
@@ -45,7 +62,7 @@ bool inputsGrow(
     };
     return static_cast<double>(std::min(fresh.size(), gone.size()))
         >= kNewShare * static_cast<double>(std::min(first.size(), last.size()))
-        && !gone.empty() && mean(fresh) >= kLarger * mean(gone);
+        && !gone.empty() && mean(fresh) >= kLarger * mean(gone) && trendOf(sums) >= kTrend;
 }
 
 } // namespace

@@ -259,6 +259,21 @@ TEST(Leaks, LongerInputsAreNone)
         report.why.text(), "what grows from step to step is memory that grows with what each step works on");
 }
 
+// Answers of a talk: what is asked has any length, and what is kept of all of them is made anew, larger.
+TEST(Leaks, WhatGrowsByItselfIsOneWhateverTheLengthOfInputs)
+{
+    std::uint64_t last = 0;
+    const LeakReport report = run([&](StepTrace& trace, int step) {
+        trace.passing(1000 + 100 * (step * 7 % 11), kForward);
+        const auto next = trace.alloc(4000 + 512 * step, kKeep);
+        trace.passing(2000 + 200 * step, kForward); // by what is kept
+        if (last != 0)
+            trace.free(last);
+        last = next;
+    });
+    EXPECT_EQ(kinds(report), "found leak");
+}
+
 TEST(Leaks, ReservedAloneIsNone)
 {
     const LeakReport report = run([](StepTrace& trace, int) { trace.segment(2 << 20); });
