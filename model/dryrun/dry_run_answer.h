@@ -78,7 +78,7 @@ struct AddressOrderRun {
 struct OtherCardRun {
     std::string device;
     std::int64_t reservedPeak = 0; ///< where it does not fit: a lower bound of what it needs
-    bool fits = true;
+    std::string fits; ///< as DryRunFigures::fits
     int exitStatus = 0;
 };
 
@@ -225,10 +225,11 @@ template <> struct Fields<OtherCardRun> {
             "the largest card of its compute capability, or one that was not sure to fit",
             &OtherCardRun::device),
         field("reserved_bytes_peak", Unit::Bytes,
-            "highest peak of reserved bytes of a device; where a request was refused, a lower bound of the "
-            "bytes needed",
+            "highest peak of reserved bytes of a device; where it does not fit, a lower bound of the bytes "
+            "needed",
             &OtherCardRun::reservedPeak),
-        field("fits", Unit::None, "true: no request was refused", &OtherCardRun::fits),
+        field("fits", Unit::None, "on `device`: `yes`, `tight` or `no`; empty: the program failed",
+            &OtherCardRun::fits),
         field("exit_status", Unit::None, "exit status of the command", &OtherCardRun::exitStatus),
     };
 };

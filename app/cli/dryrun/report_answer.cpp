@@ -102,7 +102,7 @@ void fillFigures(const DryRun& run, const DryRunOptions& options,
     out.tracked = trackedOf(run);
     out.failure = failureOf(run);
     if (options.time)
-        out.time.value = timeAnswer(stepTimeOf(run), run.device);
+        out.time.value = timeAnswer(stepTimeOf(run, others), run.device);
 }
 
 } // namespace
