@@ -32,6 +32,13 @@
 <context>
     <name>DryRun</name>
     <message numerus="yes">
+        <source>Runs the command on the largest card of each other GPU generation: %n more run(s), two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</source>
+        <translation>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more run, two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</numerusform>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more runs, two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n optimizer step(s)</source>
         <translation>
             <numerusform>%n optimizer step</numerusform>

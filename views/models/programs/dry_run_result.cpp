@@ -109,6 +109,7 @@ DryRunResult resultOf(const model::DryRunAnswer& answer)
     out.weightsSkipped = answer.weightsSkipped.value_or(answer.skipInit);
     out.outside = answer.outside;
     out.time = answer.time.value;
+    out.eachCard = answer.eachCard.value;
     if (const auto& changed = answer.changed.value) {
         if (!changed->applied) {
             out.changesNote = words(changed->note);

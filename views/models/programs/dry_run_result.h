@@ -81,6 +81,7 @@ struct DryRunResult {
     bool weightsSkipped = true; ///< those on the CPU were not initialised
     QString stepsNote; ///< why the steps that were asked for did not end the program; empty where they did
     std::optional<model::DryRunTime> time; ///< with --time, of the run as it is
+    std::optional<std::vector<model::OtherCardRun>> eachCard; ///< with --on-each-card, of the run as it is
     std::vector<model::Assumption> outside; ///< what PyTorch does not count, or asks a library for
     QStringList changes;
     std::optional<DryRunFigures> changed; ///< with --change: the run with the changes, where they were made
