@@ -32,10 +32,10 @@
 <context>
     <name>DryRun</name>
     <message numerus="yes">
-        <source>Runs the command on the largest card of each other GPU generation: %n more run(s), two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</source>
+        <source>Runs the command on the largest card of each other GPU generation: %n more run(s). Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</source>
         <translation>
-            <numerusform>Runs the command on the largest card of each other GPU generation: %n more run, two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</numerusform>
-            <numerusform>Runs the command on the largest card of each other GPU generation: %n more runs, two at a time where host memory allows. Smaller cards that may be too small get a run of their own.</numerusform>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more run. Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</numerusform>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more runs. Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -99,8 +99,9 @@ std::int64_t cachedBefore(const Totals& totals)
     return !frees && isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
-/// Of cards with other kernels, or which kernels are assumed. A program that ran out of memory on the recorded
-/// card ends there in a dry run, too: `strata dryrun --on-each-card` goes on to other cards only where it fits.
+/// Of cards with other kernels, or which kernels are assumed. A program that ran out of memory on the
+/// recorded card ends there in a dry run, too: `strata dryrun --on-each-card` goes on to other cards only
+/// where it fits.
 void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
 {
     if (needs.ranOn == nullptr) {

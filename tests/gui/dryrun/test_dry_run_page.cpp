@@ -193,32 +193,42 @@ TEST_F(DryRunResultViewTest, ShowsTheRunsOnOtherCards)
         view.show();
         for (QPushButton* button : view.findChildren<QPushButton*>())
             button->click();
-        // All cells of a row, one behind the other.
-        return (test::shownTexts(view).join(QLatin1Char('|')) + QLatin1Char('\n') + view.asText()).toStdString();
+        return (test::shownTexts(view).join(QLatin1Char('|')) + QLatin1Char('\n') + view.asText())
+            .toStdString();
     };
     int asked = 0;
     const std::string with = shown(asked);
     EXPECT_EQ(asked, 0);
-    EXPECT_THAT(with, HasSubstr("Not comparable, since no run on their GPU generation succeeded: H100-80GB, H200-141GB."));
+    EXPECT_THAT(with,
+        HasSubstr("Not comparable, since no run on their GPU generation succeeded: H100-80GB, H200-141GB."));
     EXPECT_THAT(with, HasSubstr("Runs on other cards|"));
-    std::map<std::string, std::string> words{ { "yes", "fits" }, { "tight", "tight" }, { "no", "does not fit" },
-        { "", "failed" } };
+    std::map<std::string, std::string> words{ { "yes", "fits" }, { "tight", "tight" },
+        { "no", "does not fit" }, { "", "failed" } };
     for (const json& run : told["each_card"]) {
-        const std::string word = run["fits"], needed = text::bytes(run["reserved_bytes_peak"].get<qint64>()).toStdString();
-        EXPECT_THAT(with, HasSubstr(run["device"].get<std::string>() + "|" + (word == "no" ? "≥ " : "") + needed + "|" + words[word]));
-        EXPECT_THAT(with, HasSubstr(run["device"].get<std::string>() + "\t" + run["reserved_bytes_peak"].dump() + "\t" + words[word]));
+        const std::string word = run["fits"],
+                          needed = text::bytes(run["reserved_bytes_peak"].get<qint64>()).toStdString();
+        EXPECT_THAT(with,
+            HasSubstr(run["device"].get<std::string>() + "|" + (word == "no" || word.empty() ? "≥ " : "") + needed + "|"
+                + words[word]));
+        EXPECT_THAT(with,
+            HasSubstr("run on " + run["device"].get<std::string>() + "\t" + run["reserved_bytes_peak"].dump()
+                + "\t" + words[word]));
     }
-    // What is left of a card is by its own run.
     for (const json& card : told["fits_on"])
         if (card["fits"] != "not_comparable") {
-            EXPECT_THAT(with, HasSubstr(card["name"].get<std::string>() + "\t" + card["margin_bytes"].dump()));
+            EXPECT_THAT(with,
+                HasSubstr(card["name"].get<std::string>() + "\t" + card["margin_bytes"].dump() + "\t"
+                    + card["fits"].get<std::string>()));
         }
+    EXPECT_THAT(with, HasSubstr("failed, status 3"));
 
     json runs = told["each_card"];
     told.erase("each_card");
     const std::string without = shown(asked);
     EXPECT_EQ(asked, 1);
-    EXPECT_THAT(without, HasSubstr("Not comparable, since other GPU generations run other kernels: H100-80GB, H200-141GB.|Run on Each of Them"));
+    EXPECT_THAT(without,
+        HasSubstr("Not comparable, since other GPU generations run other kernels: H100-80GB, H200-141GB.|Run "
+                  "on Each of Them"));
     EXPECT_THAT(without, testing::Not(HasSubstr("Runs on other cards")));
 
     // Runs are those of the program as it is: they say nothing of a changed one.

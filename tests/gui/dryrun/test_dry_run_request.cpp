@@ -55,7 +55,8 @@ TEST(DryRunRequest, AsALineForATerminal)
         QStringLiteral(
             "cd '/tmp/my project' && X='a b' strata dryrun --device T4-16GB --capacity '12 GiB' --devices 8 "
             "--rank 5 --world-size 64 --steps 3 --set '' --no-skip-init --time --on-each-card "
-            "--change amp=bf16 --change checkpoint=Block -o 'out/a b.pickle' -- python train.py --note 'it'\\''s'"));
+            "--change amp=bf16 --change checkpoint=Block -o 'out/a b.pickle' -- python train.py --note "
+            "'it'\\''s'"));
     EXPECT_EQ(DryRunRequest().commandLine(), QString());
     DryRunRequest open;
     open.command = QStringLiteral("python 'a");

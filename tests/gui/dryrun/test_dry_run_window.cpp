@@ -148,7 +148,8 @@ TEST_F(DryRunWindow, RunsOnEachCard)
     page().form().setRequest(request);
     page().run();
     ASSERT_TRUE(ended());
-    EXPECT_THAT(texts(), testing::HasSubstr("since other GPU generations run other kernels: RTX-3060-12GB, "));
+    EXPECT_THAT(
+        texts(), testing::HasSubstr("since other GPU generations run other kernels: RTX-3060-12GB, "));
 
     fill(QStringLiteral("another command")); // of no concern to the button
     for (QPushButton* button : page().findChildren<QPushButton*>())

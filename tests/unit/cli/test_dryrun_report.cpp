@@ -179,8 +179,8 @@ TEST(DryRunReport, RunsOnTwoCardsAtOnceWhereMemoryAllows)
 /// fewer keys.
 TEST(DryRunReport, WritesEveryFigureThatItReads)
 {
-    for (const char* name :
-        { "changed", "cpp", "each_card", "failed", "fit", "fits", "out_of_memory", "rank", "time", "unused" }) {
+    for (const char* name : { "changed", "cpp", "each_card", "failed", "fit", "fits", "out_of_memory", "rank",
+             "time", "unused" }) {
         std::ifstream file(STRATA_TEST_DATA "/dryrun/" + std::string(name) + ".json");
         const std::string text{ std::istreambuf_iterator<char>(file), {} };
         const auto read = model::readDryRun(text);

@@ -176,10 +176,8 @@ void DryRunForm::makeDevice(QGridLayout& grid)
         const model::Card* card = model::findCard(m_device->currentData().toString().toStdString());
         m_capacity->setPlaceholderText(
             card ? tr("%1, the card's own").arg(text::bytes(card->capacityBytes)) : QString());
-        m_onEachCard->setToolTip(
-            tr("%1 Not where the program does not fit on this device, nor while the largest value that fits "
-               "is looked for.")
-                .arg(eachCardCost(m_device->currentData().toString())));
+        m_onEachCard->setToolTip(tr("%1 Only where the program fits on this device; not with Find largest.")
+                                     .arg(eachCardCost(m_device->currentData().toString())));
         edited();
     });
     m_capacity->setToolTip(tr("Another size of the device's memory, such as 16GiB; empty: the card's own"));

@@ -325,7 +325,8 @@ void DryRunResultView::addChanged(QVBoxLayout& column)
         const model::Fit fit = !run.fits() ? model::Fit::No
             : run.isTight()                ? model::Fit::Tight
                                            : model::Fit::Yes;
-        return fitCell(run.fits() && run.exitStatus != 0 ? std::string_view() : model::fitWord(fit), m_palette);
+        return fitCell(
+            run.fits() && run.exitStatus != 0 ? std::string_view() : model::fitWord(fit), m_palette);
     };
     grid.addRow({ { tr("on %1").arg(m_result.device), {}, {}, true }, fits(base), fits(changed), {} });
     part->addLayout(grid.layout());
@@ -364,12 +365,11 @@ void DryRunResultView::addCards(QVBoxLayout& column)
         const bool tight = card.fits == model::fitWord(model::Fit::Tight);
         anyTight = anyTight || tight;
         const QString name = text::utf8(card.name);
-        rows.push_back(
-            { name, tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
-                static_cast<double>(needed) / static_cast<double>(capacity),
-                m_palette[tight ? Role::Warning : Role::Requested],
-                { text::share(needed, capacity), text::bytes(card.marginBytes) }, {},
-                name == m_result.device });
+        rows.push_back({ name,
+            tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
+            static_cast<double>(needed) / static_cast<double>(capacity),
+            m_palette[tight ? Role::Warning : Role::Requested],
+            { text::share(needed, capacity), text::bytes(card.marginBytes) }, {}, name == m_result.device });
     }
     if (!rows.empty()) {
         auto* list = new BarList;
@@ -398,6 +398,7 @@ void DryRunResultView::addOtherCards(QVBoxLayout& part, const QStringList& names
     if (ran || m_result.changed) // --on-each-card runs the program as it is
         return;
     QPushButton* run = linkButton(tr("Run on Each of Them"));
+    run->setProperty("atEdge", true);
     run->setToolTip(eachCardCost(m_result.device));
     connect(run, &QPushButton::clicked, this, &DryRunResultView::eachCardRequested);
     part.addWidget(run);
@@ -408,16 +409,17 @@ void DryRunResultView::addEachCard(QVBoxLayout& column)
 {
     if (!m_result.eachCard || m_result.eachCard->empty())
         return;
-    QVBoxLayout* part = section(
-        column, m_result.changed ? tr("Runs on other cards as it is") : tr("Runs on other cards"));
+    QVBoxLayout* part
+        = section(column, m_result.changed ? tr("Runs on other cards as it is") : tr("Runs on other cards"));
     FigureGrid grid(font());
     grid.addHeader({ QString(), tr("needs"), QString() });
     for (const model::OtherCardRun& run : *m_result.eachCard) {
-        const bool atLeast = run.fits == model::fitWord(model::Fit::No);
+        const bool atLeast = run.fits.empty() || run.fits == model::fitWord(model::Fit::No);
         const QString needed = text::bytes(run.reservedPeak);
         FigureGrid::Cell answer = fitCell(run.fits, m_palette);
-        if (run.exitStatus != 0)
-            answer.toolTip = tr("The program %1").arg(endText(run.exitStatus));
+        answer.words = true;
+        if (run.fits.empty())
+            answer.text = tr("%1, status %2").arg(answer.text).arg(run.exitStatus);
         grid.addRow({ { text::utf8(run.device) },
             { atLeast ? QStringLiteral("≥ %1").arg(needed) : needed, text::exactBytes(run.reservedPeak) },
             answer });
@@ -503,13 +505,14 @@ QString DryRunResultView::asText() const
     for (const model::PeakGroup& group : m_result.groups)
         lines << QStringLiteral("%1\t%2").arg(text::utf8(group.key)).arg(group.bytes);
     for (const model::CardMargin& card : m_result.judged().fitsOn)
-        lines << QStringLiteral("%1\t%2").arg(text::utf8(card.name)).arg(card.marginBytes);
+        lines << QStringLiteral("%1\t%2\t%3")
+                     .arg(text::utf8(card.name))
+                     .arg(card.marginBytes)
+                     .arg(text::utf8(card.fits));
     if (m_result.eachCard)
         for (const model::OtherCardRun& run : *m_result.eachCard)
-            lines << QStringLiteral("%1\t%2\t%3")
-                         .arg(text::utf8(run.device))
-                         .arg(run.reservedPeak)
-                         .arg(fitCell(run.fits, m_palette).text);
+            lines << tr("run on %1").arg(text::utf8(run.device))
+                    + QStringLiteral("\t%1\t%2").arg(run.reservedPeak).arg(fitCell(run.fits, m_palette).text);
     if (m_result.time)
         lines << DryRunTimeView::asLines(*m_result.time);
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

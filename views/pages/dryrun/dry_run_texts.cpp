@@ -234,9 +234,10 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
 QString eachCardCost(const QString& device)
 {
     const auto others = model::largestOfOtherGenerations(model::findCard(device.toStdString()));
-    return Words::tr("Runs the command on the largest card of each other GPU generation: %n more run(s), two at "
-                     "a time where host memory allows. Smaller cards that may be too small get a run of "
-                     "their own.",
+    return Words::tr(
+        "Runs the command on the largest card of each other GPU generation: %n more run(s). Two run "
+        "at a time where host memory allows. Smaller cards that may be too small get runs of "
+        "their own.",
         nullptr, static_cast<int>(others.size()));
 }
 
