@@ -87,8 +87,9 @@ std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards,
     std::size_t atOnce, std::vector<Ran>& out)
 {
     if (!cards.empty())
-        std::fprintf(stderr, "strata: running on %zu other card%s%s\n", cards.size(),
-            cards.size() == 1 ? "" : "s", cards.size() > 1 && atOnce > 1 ? ", two at a time" : "");
+        std::fprintf(stderr, "strata: running%s on %zu other card%s%s\n",
+            options.changes.empty() ? "" : " with the changes", cards.size(), cards.size() == 1 ? "" : "s",
+            cards.size() > 1 && atOnce > 1 ? ", two at a time" : "");
     std::size_t number = 0;
     for (std::size_t first = 0; first < cards.size(); first += atOnce) {
         const std::size_t end = std::min(first + atOnce, cards.size());

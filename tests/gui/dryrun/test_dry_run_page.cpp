@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/cards/catalogue.h"
+#include "model/cards/generations.h"
 #include "resources/resources.h"
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/window_driver.h"
@@ -90,6 +91,23 @@ TEST_F(DryRunFormTest, EveryFieldHasANameAndAPlaceInTheOrder)
         EXPECT_TRUE(field->focusPolicy() & Qt::TabFocus) << qPrintable(field->accessibleName());
     }
     EXPECT_GE(fields, 20);
+}
+
+TEST_F(DryRunFormTest, SaysWhatRunsOnEachCardCost)
+{
+    const auto tip = [&](const char* change) {
+        DryRunRequest request;
+        request.change = QLatin1String(change);
+        m_form.setRequest(request);
+        for (const QCheckBox* box : m_form.findChildren<QCheckBox*>())
+            if (box->text() == QLatin1String("Run on each card too"))
+                return box->toolTip().toStdString();
+        return std::string();
+    };
+    const std::size_t others
+        = model::largestOfOtherGenerations(model::findCard(DryRunRequest().device.toStdString())).size();
+    EXPECT_THAT(tip(""), HasSubstr(": " + std::to_string(others) + " more runs. "));
+    EXPECT_THAT(tip("amp=bf16"), HasSubstr(": " + std::to_string(2 * others) + " more runs. "));
 }
 
 TEST_F(DryRunFormTest, ShowsTheCatalogueWithCapacities)
@@ -231,16 +249,19 @@ TEST_F(DryRunResultViewTest, ShowsTheRunsOnOtherCards)
                   "on Each of Them"));
     EXPECT_THAT(without, testing::Not(HasSubstr("Runs on other cards")));
 
-    // Runs are those of the program as it is: they say nothing of a changed one.
+    // What counts of a changed program are runs with the changes.
     told["changed"] = told;
+    told["each_card"] = runs;
     told["changed"]["changes"] = { "amp=bf16" };
     told["changed"]["applied"] = true;
     told["changed"]["note"] = nullptr;
-    told["each_card"] = runs;
+    EXPECT_THAT(shown(asked), testing::Not(HasSubstr("Runs on other cards")));
+    EXPECT_EQ(asked, 2);
+    told["changed"]["each_card"] = { runs[1] };
     const std::string changed = shown(asked);
-    EXPECT_EQ(asked, 1);
-    EXPECT_THAT(changed, HasSubstr("Runs on other cards as it is|"));
-    EXPECT_THAT(changed, HasSubstr("since other GPU generations run other kernels"));
+    EXPECT_EQ(asked, 2);
+    EXPECT_THAT(changed, HasSubstr("Runs on other cards when changed|"));
+    EXPECT_THAT(changed, testing::Not(HasSubstr("run on " + runs[0]["device"].get<std::string>())));
 }
 
 /// A changed program that failed does not fit, whatever it needed until then.

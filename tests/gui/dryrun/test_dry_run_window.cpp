@@ -133,7 +133,7 @@ TEST_F(DryRunWindow, ErrorsAreSaidFirstAndCommandsKept)
     EXPECT_EQ(page().form().request().folder, m_scratch.path());
 }
 
-/// The button runs the same again, on other cards too: the command that the page shows is the one that runs.
+/// The button runs the same again, on other cards too. The page shows the command that runs.
 TEST_F(DryRunWindow, RunsOnEachCard)
 {
     const QString python = test::torchPython();

@@ -161,6 +161,15 @@ TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
     EXPECT_TRUE(has(dryRunText(report), "no run on their GPU generation succeeded:\n  RTX-4060-8GB"))
         << dryRunText(report);
     EXPECT_EQ(nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["each_card"].size(), 3u);
+    // A changed program has runs of its own.
+    report.changed = report.run;
+    report.changedOnEachCard = { { "H200-141GB", kMiB, "yes", 0 } };
+    const auto changed = nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["changed"];
+    EXPECT_EQ(changed["each_card"].size(), 1u);
+    for (const auto& one : changed["fits_on"])
+        EXPECT_EQ(one["fits"],
+            one["name"] == "T4-16GB" || std::string(one["name"]).starts_with("H") ? "yes" : "not_comparable")
+            << one["name"];
     // PyTorch freed cached memory there, and the request was served: what a larger card reserved holds no more.
     report.eachCard.insert(report.eachCard.begin(), { "A100-40GB", 38'000 * kMiB, "yes", 0 });
     EXPECT_EQ(fitOn("A100-40GB"), "yes");

@@ -57,6 +57,7 @@ DryRunFigures figuresOf(const model::DryRunFigures& run)
     out.fitsOn = run.fitsOn;
     out.steps = run.steps;
     out.exitStatus = run.exitStatus;
+    out.eachCard = run.eachCard.value;
     if (const auto& failure = run.failure)
         out.failure = DryRunFailure{ words(failure->kind), words(failure->what), words(failure->where),
             words(failure->hint) };
@@ -109,7 +110,6 @@ DryRunResult resultOf(const model::DryRunAnswer& answer)
     out.weightsSkipped = answer.weightsSkipped.value_or(answer.skipInit);
     out.outside = answer.outside;
     out.time = answer.time.value;
-    out.eachCard = answer.eachCard.value;
     if (const auto& changed = answer.changed.value) {
         if (!changed->applied) {
             out.changesNote = words(changed->note);

@@ -48,6 +48,7 @@ struct DryRunFigures {
     qint64 steps = 0;
     int exitStatus = 0;
     std::optional<DryRunFailure> failure;
+    std::optional<std::vector<model::OtherCardRun>> eachCard; ///< with --on-each-card
 
     [[nodiscard]] bool touched() const { return !devices.empty(); } ///< a device was used by some process
     [[nodiscard]] bool fits() const; ///< or is tight
@@ -81,7 +82,6 @@ struct DryRunResult {
     bool weightsSkipped = true; ///< those on the CPU were not initialised
     QString stepsNote; ///< why the steps that were asked for did not end the program; empty where they did
     std::optional<model::DryRunTime> time; ///< with --time, of the run as it is
-    std::optional<std::vector<model::OtherCardRun>> eachCard; ///< with --on-each-card, of the run as it is
     std::vector<model::Assumption> outside; ///< what PyTorch does not count, or asks a library for
     QStringList changes;
     std::optional<DryRunFigures> changed; ///< with --change: the run with the changes, where they were made

@@ -176,8 +176,6 @@ void DryRunForm::makeDevice(QGridLayout& grid)
         const model::Card* card = model::findCard(m_device->currentData().toString().toStdString());
         m_capacity->setPlaceholderText(
             card ? tr("%1, the card's own").arg(text::bytes(card->capacityBytes)) : QString());
-        m_onEachCard->setToolTip(tr("%1 Only where the program fits on this device; not with Find largest.")
-                                     .arg(eachCardCost(m_device->currentData().toString())));
         edited();
     });
     m_capacity->setToolTip(tr("Another size of the device's memory, such as 16GiB; empty: the card's own"));
@@ -401,6 +399,8 @@ void DryRunForm::edited()
     if (m_filling)
         return;
     showNote();
+    m_onEachCard->setToolTip(tr("%1 Only where the program fits on this device; not with Find largest.")
+                                 .arg(eachCardCost(request())));
     m_copy->setEnabled(splitCommand(m_command->toPlainText()).runnable());
     Q_EMIT changed();
 }

@@ -389,17 +389,17 @@ void DryRunResultView::addCards(QVBoxLayout& column)
 /// Those of other GPU generations that no run speaks for, and how to get one.
 void DryRunResultView::addOtherCards(QVBoxLayout& part, const QStringList& names)
 {
-    const bool ran = m_result.eachCard && !m_result.changed;
+    const bool ran = m_result.judged().eachCard.has_value();
     const QString listed = names.join(QStringLiteral(", "));
     part.addWidget(
         textLabel(ran ? tr("Not comparable, since no run on their GPU generation succeeded: %1.").arg(listed)
                       : tr("Not comparable, since other GPU generations run other kernels: %1.").arg(listed),
             true));
-    if (ran || m_result.changed) // --on-each-card runs the program as it is
+    if (ran)
         return;
     QPushButton* run = linkButton(tr("Run on Each of Them"));
     run->setProperty("atEdge", true);
-    run->setToolTip(eachCardCost(m_result.device));
+    run->setToolTip(eachCardCost(m_outcome.request));
     connect(run, &QPushButton::clicked, this, &DryRunResultView::eachCardRequested);
     part.addWidget(run);
 }
@@ -407,13 +407,14 @@ void DryRunResultView::addOtherCards(QVBoxLayout& part, const QStringList& names
 /// What the runs of --on-each-card came to.
 void DryRunResultView::addEachCard(QVBoxLayout& column)
 {
-    if (!m_result.eachCard || m_result.eachCard->empty())
+    const auto& runs = m_result.judged().eachCard;
+    if (!runs || runs->empty())
         return;
-    QVBoxLayout* part
-        = section(column, m_result.changed ? tr("Runs on other cards as it is") : tr("Runs on other cards"));
+    QVBoxLayout* part = section(
+        column, m_result.changed ? tr("Runs on other cards when changed") : tr("Runs on other cards"));
     FigureGrid grid(font());
     grid.addHeader({ QString(), tr("needs"), QString() });
-    for (const model::OtherCardRun& run : *m_result.eachCard) {
+    for (const model::OtherCardRun& run : *runs) {
         const bool atLeast = run.fits.empty() || run.fits == model::fitWord(model::Fit::No);
         const QString needed = text::bytes(run.reservedPeak);
         FigureGrid::Cell answer = fitCell(run.fits, m_palette);
@@ -509,8 +510,8 @@ QString DryRunResultView::asText() const
                      .arg(text::utf8(card.name))
                      .arg(card.marginBytes)
                      .arg(text::utf8(card.fits));
-    if (m_result.eachCard)
-        for (const model::OtherCardRun& run : *m_result.eachCard)
+    if (const auto& runs = m_result.judged().eachCard)
+        for (const model::OtherCardRun& run : *runs)
             lines << tr("run on %1").arg(text::utf8(run.device))
                     + QStringLiteral("\t%1\t%2").arg(run.reservedPeak).arg(fitCell(run.fits, m_palette).text);
     if (m_result.time)

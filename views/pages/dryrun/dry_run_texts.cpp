@@ -231,14 +231,15 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
     return out;
 }
 
-QString eachCardCost(const QString& device)
+QString eachCardCost(const DryRunRequest& request)
 {
-    const auto others = model::largestOfOtherGenerations(model::findCard(device.toStdString()));
+    const auto others = model::largestOfOtherGenerations(model::findCard(request.device.toStdString()));
+    const std::size_t programs = request.change.isEmpty() ? 1 : 2; // with the changes, too
     return Words::tr(
         "Runs the command on the largest card of each other GPU generation: %n more run(s). Two run "
         "at a time where host memory allows. Smaller cards that may be too small get runs of "
         "their own.",
-        nullptr, static_cast<int>(others.size()));
+        nullptr, static_cast<int>(programs * others.size()));
 }
 
 QString elapsedText(qint64 milliseconds)
