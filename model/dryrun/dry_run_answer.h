@@ -77,8 +77,8 @@ struct AddressOrderRun {
 /// A run on a card with another compute capability.
 struct OtherCardRun {
     std::string device;
-    std::int64_t reservedPeak = 0; ///< where it does not fit: a lower bound of what it needs
-    bool fits = true;
+    std::int64_t reservedPeak = 0; ///< where it does not fit or failed: a lower bound of what it needs
+    std::string fits; ///< as DryRunFigures::fits
     int exitStatus = 0;
 };
 
@@ -92,6 +92,7 @@ struct DryRunFigures {
     std::vector<DryRunTracked> tracked;
     std::optional<DryRunFailure> failure;
     LeftOutWhereNone<DryRunTime> time;
+    LeftOutWhereNone<std::vector<OtherCardRun>> eachCard;
 };
 
 /// The run with --change.
@@ -124,7 +125,6 @@ struct DryRunAnswer : DryRunHead, DryRunFigures {
     bool unservedCalls = false;
     LeftOutWhereNone<ChangedDryRun> changed;
     LeftOutWhereNone<std::vector<AddressOrderRun>> spread;
-    LeftOutWhereNone<std::vector<OtherCardRun>> eachCard;
 };
 
 template <> struct Fields<DryRunDevice> {
@@ -225,10 +225,12 @@ template <> struct Fields<OtherCardRun> {
             "the largest card of its compute capability, or one that was not sure to fit",
             &OtherCardRun::device),
         field("reserved_bytes_peak", Unit::Bytes,
-            "highest peak of reserved bytes of a device; where a request was refused, a lower bound of the "
-            "bytes needed",
+            "highest peak of reserved bytes of a device; where it does not fit or the program failed, a "
+            "lower "
+            "bound of the bytes needed",
             &OtherCardRun::reservedPeak),
-        field("fits", Unit::None, "true: no request was refused", &OtherCardRun::fits),
+        field("fits", Unit::None, "on `device`: `yes`, `tight` or `no`; empty: the program failed",
+            &OtherCardRun::fits),
         field("exit_status", Unit::None, "exit status of the command", &OtherCardRun::exitStatus),
     };
 };
@@ -255,6 +257,8 @@ struct FigureFields {
         "failure", Unit::None, "what ended the program, or a hint; null: neither", &DryRunFigures::failure);
     static constexpr auto time
         = field("time", Unit::None, "with `--time`: lower bound of a step's time", &DryRunFigures::time);
+    static constexpr auto eachCard = field("each_card", Unit::None,
+        "with `--on-each-card`: runs on other cards, which `fits_on` uses", &DryRunFigures::eachCard);
 };
 
 template <> struct Fields<ChangedDryRun> {
@@ -271,6 +275,7 @@ template <> struct Fields<ChangedDryRun> {
             &ChangedDryRun::applied),
         field("note", Unit::None, "why it was not applied; null: it was", &ChangedDryRun::note),
         FigureFields::time,
+        FigureFields::eachCard,
     };
 };
 
@@ -326,8 +331,7 @@ template <> struct Fields<DryRunAnswer> {
         field("changed", Unit::None, "with `--change`: the run with the changes", &DryRunAnswer::changed),
         field("spread", Unit::None, "with `--spread`: runs with other orders of addresses",
             &DryRunAnswer::spread),
-        field("each_card", Unit::None, "with `--on-each-card`: runs on other cards, which `fits_on` uses",
-            &DryRunAnswer::eachCard),
+        FigureFields::eachCard,
     };
 };
 

@@ -32,6 +32,13 @@
 <context>
     <name>DryRun</name>
     <message numerus="yes">
+        <source>Runs the command on the largest card of each other GPU generation: %n more run(s). Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</source>
+        <translation>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more run. Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</numerusform>
+            <numerusform>Runs the command on the largest card of each other GPU generation: %n more runs. Two run at a time where host memory allows. Smaller cards that may be too small get runs of their own.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n optimizer step(s)</source>
         <translation>
             <numerusform>%n optimizer step</numerusform>

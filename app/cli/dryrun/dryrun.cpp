@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace strata::cli {
@@ -55,6 +56,26 @@ model::Result<int> fit(const DryRunOptions& options, Output& out)
     return result->outcome.best.empty() ? kDoesNotFit : kFits;
 }
 
+/// What has an answer for its own card gets one for the others.
+std::optional<model::Error> runOnOthers(const DryRunOptions& base, DryRunReport& report)
+{
+    const auto runFrom = [](const DryRunOptions& options, const DryRun& run,
+                             std::vector<model::OtherCardRun>& out) -> std::optional<model::Error> {
+        if (!run.fits() || run.exitStatus != 0)
+            return std::nullopt;
+        auto each = runOnEachCard(options, run);
+        if (!each)
+            return each.error();
+        out = std::move(*each);
+        return std::nullopt;
+    };
+    if (auto error = runFrom(base, report.run, report.eachCard))
+        return error;
+    return report.changed && changesNote(report.options, *report.changed).empty()
+        ? runFrom(report.options, *report.changed, report.changedOnEachCard)
+        : std::nullopt;
+}
+
 model::Result<int> runOnce(const DryRunOptions& options, Output& out)
 {
     DryRunReport report;
@@ -82,12 +103,9 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         if (report.changed->unapplied.empty()) // which the program's side has said
             sayAloud(changesNote(options, *report.changed));
     }
-    if (options.onEachCard && report.run.fits() && report.run.exitStatus == 0) {
-        auto each = runOnEachCard(base, report.run);
-        if (!each)
-            return model::Failure(each.error());
-        report.eachCard = std::move(*each);
-    }
+    if (options.onEachCard)
+        if (auto error = runOnOthers(base, report))
+            return model::Failure(*std::move(error));
     if (options.spread && !report.run.interrupted()) {
         auto spread = runSpread(base);
         if (!spread)

@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/each_card.h"
 
 #include "model/base/units.h"
+#include "model/cards/generations.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,28 +17,13 @@ namespace strata::cli {
 
 namespace {
 
-/// The largest card of each compute capability, in the order of the catalogue.
-std::vector<const model::Card*> largestCards()
-{
-    std::vector<const model::Card*> largest;
-    for (const model::Card& card : model::cards()) {
-        const auto known = std::ranges::find_if(
-            largest, [&](const model::Card* each) { return model::isComparable(card, each); });
-        if (known == largest.end())
-            largest.push_back(&card);
-        else if (card.capacityBytes > (*known)->capacityBytes)
-            *known = &card;
-    }
-    return largest;
-}
-
 struct Ran {
     const model::Card* card = nullptr;
     model::OtherCardRun run;
     std::int64_t requestedPeak = 0;
-    bool touchedDevice = false, interrupted = false;
+    bool refused = false, touchedDevice = false, interrupted = false;
 
-    [[nodiscard]] bool failed() const { return run.fits && (run.exitStatus != 0 || !touchedDevice); }
+    [[nodiscard]] bool failed() const { return !refused && (run.exitStatus != 0 || !touchedDevice); }
 };
 
 model::Result<Ran> runOn(const model::Card& card, const DryRunOptions& options)
@@ -52,16 +38,19 @@ model::Result<Ran> runOn(const model::Card& card, const DryRunOptions& options)
     const auto ran = runDry(other, scratch);
     if (!ran)
         return model::Failure(ran.error());
-    return Ran{ &card,
-        { card.name, ran->fits() ? ran->reservedPeak() : ran->neededAtLeast(), ran->fits(), ran->exitStatus },
-        ran->requestedPeak(), !ran->processes.empty(), ran->interrupted() };
+    Ran out{ &card,
+        { card.name, ran->fits() ? ran->reservedPeak() : ran->neededAtLeast(), {}, ran->exitStatus },
+        ran->requestedPeak(), !ran->fits(), !ran->processes.empty(), ran->interrupted() };
+    if (!out.failed())
+        out.run.fits = model::fitWord(ran->fit());
+    return out;
 }
 
-void sayRan(const Ran& ran)
+void sayRan(const Ran& ran, std::size_t number, std::size_t all)
 {
-    std::fprintf(stderr, "strata: %s: %s %s\n", ran.card->name.c_str(),
+    std::fprintf(stderr, "strata: %zu of %zu: %s: %s %s\n", number, all, ran.card->name.c_str(),
         model::formatBytes(ran.run.reservedPeak).c_str(),
-        !ran.run.fits      ? "or more needed"
+        ran.refused        ? "or more needed"
             : ran.failed() ? "reserved, and the command failed"
                            : "reserved");
 }
@@ -97,6 +86,11 @@ bool isInterrupted(const std::vector<Ran>& all)
 std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards, const DryRunOptions& options,
     std::size_t atOnce, std::vector<Ran>& out)
 {
+    if (!cards.empty())
+        std::fprintf(stderr, "strata: running%s on %zu other card%s%s\n",
+            options.changes.empty() ? "" : " with the changes", cards.size(), cards.size() == 1 ? "" : "s",
+            cards.size() > 1 && atOnce > 1 ? ", two at a time" : "");
+    std::size_t number = 0;
     for (std::size_t first = 0; first < cards.size(); first += atOnce) {
         const std::size_t end = std::min(first + atOnce, cards.size());
         std::vector<std::future<model::Result<Ran>>> running;
@@ -111,7 +105,7 @@ std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards,
                 each = runOn(*each->card, options);
             if (!each)
                 return each.error();
-            sayRan(*each);
+            sayRan(*each, ++number, cards.size());
             out.push_back(*std::move(each));
         }
         if (isInterrupted(out))
@@ -124,7 +118,7 @@ std::optional<model::Error> runAll(const std::vector<const model::Card*>& cards,
 /// and may free some of it for the next request.
 void addUnsure(const Ran& ran, std::vector<const model::Card*>& cards)
 {
-    if (ran.failed() || !ran.run.fits)
+    if (ran.failed() || ran.refused)
         return;
     for (const model::Card& card : model::cards())
         if (&card != ran.card && model::isComparable(card, ran.card)
@@ -144,16 +138,15 @@ std::size_t runsAtOnce(std::int64_t availableBytes, std::int64_t hostBytes)
 
 model::Result<std::vector<model::OtherCardRun>> runOnEachCard(const DryRunOptions& options, const DryRun& run)
 {
-    std::vector<const model::Card*> cards = largestCards();
-    std::erase_if(cards, [&](const model::Card* card) { return model::isComparable(*card, run.card()); });
+    std::vector<const model::Card*> cards = model::largestOfOtherGenerations(run.card());
     const std::size_t atOnce = widthOf(options, run);
     std::vector<Ran> ran;
     if (auto error = runAll(cards, options, atOnce, ran))
         return model::Failure(*std::move(error));
     cards.clear();
     if (run.card() != nullptr && run.card()->capacityBytes == run.capacityBytes)
-        addUnsure({ run.card(), { run.device, run.reservedPeak(), true, run.exitStatus }, run.requestedPeak(),
-                      true, false },
+        addUnsure({ run.card(), { run.device, run.reservedPeak(), {}, run.exitStatus }, run.requestedPeak(),
+                      false, true, false },
             cards);
     for (const Ran& each : ran)
         addUnsure(each, cards);
@@ -186,11 +179,13 @@ std::vector<model::CardFit> fitsOf(const DryRun& run, const std::vector<model::O
                 break;
             largest = card->capacityBytes;
         }
-        if (other == nullptr || (other->fits && other->exitStatus != 0))
+        if (other == nullptr || other->fits.empty())
             continue;
         one.marginBytes = one.card->capacityBytes - other->reservedPeak;
         // What does not fit on the largest fits on none that runs the same.
-        one.fit = other->fits ? model::fitOf(one.card->capacityBytes, other->reservedPeak) : model::Fit::No;
+        one.fit = other->fits == model::fitWord(model::Fit::No)
+            ? model::Fit::No
+            : model::fitOf(one.card->capacityBytes, other->reservedPeak);
     }
     return fits;
 }

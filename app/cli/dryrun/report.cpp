@@ -5,7 +5,6 @@
 #include "app/cli/dryrun/each_card.h"
 #include "app/cli/dryrun/step_time.h"
 #include "model/analysis/summary/groups.h"
-#include "model/base/shell.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
 #include "model/session/opener.h"
@@ -120,19 +119,10 @@ std::string failureText(const DryRun& run, std::string_view who = "The command")
     return out;
 }
 
-std::string commandText(const DryRunOptions& options)
-{
-    std::string text;
-    for (const std::string& word : options.command)
-        text += (text.empty() ? "" : " ") + model::shellQuoted(word);
-    return text;
-}
-
-std::string fitsOnText(const DryRun& run, const DryRunOptions& options,
-    const std::vector<model::OtherCardRun>& ofOthers)
+std::string fitsOnText(const DryRunReport& report)
 {
     std::string fitting, others;
-    for (const model::CardFit& one : fitsOf(run, ofOthers)) {
+    for (const model::CardFit& one : fitsOf(report.run, report.eachCard)) {
         if (one.fit == model::Fit::Yes || one.fit == model::Fit::Tight)
             fitting += fmt::format("  {:<18}{:>10} left{}\n", one.card->name, formatBytes(one.marginBytes),
                 one.fit == model::Fit::Tight ? ", which the CUDA context may need" : "");
@@ -141,10 +131,11 @@ std::string fitsOnText(const DryRun& run, const DryRunOptions& options,
     }
     std::string out = fitting.empty() ? std::string() : "\nFits on\n" + fitting;
     if (!others.empty())
-        out += fmt::format("\nNot comparable: other GPU generations run other kernels. Dry-run on each "
-                           "(all: --on-each-card):\n"
-                           "  strata dryrun --device CARD -- {}\n  CARD: {}\n",
-            commandText(options), others);
+        out += fmt::format("\nNot comparable, since {}:\n  {}\n",
+            report.options.onEachCard
+                ? "no run on their GPU generation succeeded"
+                : "other GPU generations run other kernels. --on-each-card runs on each of them",
+            others);
     return out;
 }
 
@@ -362,11 +353,11 @@ std::string dryRunText(const DryRunReport& report)
     if (!report.spread.empty())
         out += spreadText(report);
     if (run.fits() && run.exitStatus == 0)
-        out += fitsOnText(run, report.options, report.eachCard);
+        out += fitsOnText(report);
     else if (!run.fits())
         out += tryOnText(run);
     if (report.options.time)
-        out += stepTimeText(stepTimeOf(run), run.device);
+        out += stepTimeText(stepTimeOf(run, report.eachCard), run.device);
     out += outsideText(run);
     if (!report.whyNoDeepStep.empty())
         out += fmt::format("\nNo deep step: {}.\n", report.whyNoDeepStep);

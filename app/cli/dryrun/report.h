@@ -18,7 +18,7 @@ struct DryRunReport {
     std::string whyNoDeepStep; ///< of its recording; empty: the deep step is there, or none was asked for
     std::optional<DryRun> changed; ///< the second run, with options.changes
     std::vector<model::AddressOrderRun> spread;
-    std::vector<model::OtherCardRun> eachCard;
+    std::vector<model::OtherCardRun> eachCard, changedOnEachCard; ///< of `run` and of `changed`
 };
 
 /// The groups at the peak of each GPU that the process with the highest reserved peak used; empty without a

@@ -102,7 +102,9 @@ void fillFigures(const DryRun& run, const DryRunOptions& options,
     out.tracked = trackedOf(run);
     out.failure = failureOf(run);
     if (options.time)
-        out.time.value = timeAnswer(stepTimeOf(run), run.device);
+        out.time.value = timeAnswer(stepTimeOf(run, others), run.device);
+    if (options.onEachCard)
+        out.eachCard.value = others;
 }
 
 } // namespace
@@ -142,15 +144,13 @@ model::DryRunAnswer dryRunAnswer(const DryRunReport& report)
     out.unservedCalls = run.hasUnservedCalls();
     if (report.changed) {
         model::ChangedDryRun& changed = out.changed.value.emplace();
-        fillFigures(*report.changed, options, {}, changed);
+        fillFigures(*report.changed, options, report.changedOnEachCard, changed);
         changed.changes = options.changes;
         changed.note = noteOf(changesNote(options, *report.changed));
         changed.applied = !changed.note;
     }
     if (options.spread)
         out.spread.value = report.spread;
-    if (options.onEachCard)
-        out.eachCard.value = report.eachCard;
     return out;
 }
 

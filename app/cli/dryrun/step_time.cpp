@@ -2,8 +2,8 @@
 #include "app/cli/dryrun/step_time.h"
 
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/each_card.h"
 #include "model/base/units.h"
-#include "model/cards/fits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -114,7 +114,7 @@ std::vector<model::DryRunKind> kindsOf(const model::LeastStep& least)
 
 } // namespace
 
-StepTime stepTimeOf(const DryRun& run)
+StepTime stepTimeOf(const DryRun& run, const std::vector<model::OtherCardRun>& others)
 {
     StepTime out;
     out.step.problem = "no process with a device was seen to its end";
@@ -135,7 +135,7 @@ StepTime stepTimeOf(const DryRun& run)
     }
     if (!out.step.problem.empty())
         return out;
-    for (const model::CardFit& one : model::cardFits(run.reservedPeak(), false, run.card())) {
+    for (const model::CardFit& one : fitsOf(run, others)) {
         if (one.card->bandwidth > 0)
             out.cards.push_back({ one.card, model::leastStepOn(out.step, *one.card, out.devices).leastNs,
                 run.fits() && (one.fit == model::Fit::Yes || one.fit == model::Fit::Tight) });

@@ -27,8 +27,8 @@ struct StepTime {
     std::vector<CardTime> cards; ///< in the order of the catalogue; those with peaks that are known
 };
 
-/// Nothing of what the program launched was told: `step.problem` says why.
-[[nodiscard]] StepTime stepTimeOf(const DryRun& run);
+/// `others` as of fitsOf(). Nothing of what the program launched was told: `step.problem` says why.
+[[nodiscard]] StepTime stepTimeOf(const DryRun& run, const std::vector<model::OtherCardRun>& others);
 
 /// What `strata dryrun --json` prints of it.
 [[nodiscard]] model::DryRunTime timeAnswer(const StepTime& time, const std::string& card);

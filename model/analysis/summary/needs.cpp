@@ -99,8 +99,10 @@ std::int64_t cachedBefore(const Totals& totals)
     return !frees && isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
-/// Of cards with other kernels, or which kernels are assumed.
-void sayWhatIsAssumed(Needs& needs, const Recording& recording)
+/// Of cards with other kernels, or which kernels are assumed. A program that ran out of memory on the
+/// recorded card ends there in a dry run, too: `strata dryrun --on-each-card` goes on to other cards only
+/// where it fits.
+void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
 {
     if (needs.ranOn == nullptr) {
         needs.line.push_back(
@@ -111,7 +113,8 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording)
     if (others > 0)
         needs.line.push_back(say("Not comparable with %1: other kernels than on %2. Dry-run on each: %3",
             sayCounted("%1 card", "%1 cards", others), needs.ranOn->name,
-            "strata dryrun --device CARD -- " + recordedCommand(recording)));
+            "strata dryrun --device " + (failed ? "CARD" : needs.ranOn->name + " --on-each-card") + " -- "
+                + recordedCommand(recording)));
 }
 
 } // namespace
@@ -159,7 +162,7 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
         sayWhatIsCertain(needs);
     else
         sayWhereItFits(needs);
-    sayWhatIsAssumed(needs, recording);
+    sayWhatIsAssumed(needs, recording, failed);
     return needs;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/cards/catalogue.h"
+#include "model/cards/generations.h"
 #include "resources/resources.h"
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/window_driver.h"
@@ -61,6 +62,7 @@ TEST_F(DryRunFormTest, HoldsARequest)
     request.devices = 2;
     request.skipInit = false;
     request.time = true;
+    request.onEachCard = true;
     request.change = QStringLiteral("amp=bf16");
     request.output = QStringLiteral("kept.pickle");
     m_form.setRequest(request);
@@ -88,7 +90,24 @@ TEST_F(DryRunFormTest, EveryFieldHasANameAndAPlaceInTheOrder)
             << field->metaObject()->className();
         EXPECT_TRUE(field->focusPolicy() & Qt::TabFocus) << qPrintable(field->accessibleName());
     }
-    EXPECT_GE(fields, 19);
+    EXPECT_GE(fields, 20);
+}
+
+TEST_F(DryRunFormTest, SaysWhatRunsOnEachCardCost)
+{
+    const auto tip = [&](const char* change) {
+        DryRunRequest request;
+        request.change = QLatin1String(change);
+        m_form.setRequest(request);
+        for (const QCheckBox* box : m_form.findChildren<QCheckBox*>())
+            if (box->text() == QLatin1String("Run on each card too"))
+                return box->toolTip().toStdString();
+        return std::string();
+    };
+    const std::size_t others
+        = model::largestOfOtherGenerations(model::findCard(DryRunRequest().device.toStdString())).size();
+    EXPECT_THAT(tip(""), HasSubstr(": " + std::to_string(others) + " more runs. "));
+    EXPECT_THAT(tip("amp=bf16"), HasSubstr(": " + std::to_string(2 * others) + " more runs. "));
 }
 
 TEST_F(DryRunFormTest, ShowsTheCatalogueWithCapacities)
@@ -177,6 +196,72 @@ TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
                 testing::HasSubstr(card["name"].get<std::string>() + "\n"
                     + text::exactBytes(card["margin_bytes"].get<qint64>()).toStdString() + " left of"));
     }
+}
+
+/// Each run with --on-each-card, by the words of the document; without it a button asks for it.
+TEST_F(DryRunResultViewTest, ShowsTheRunsOnOtherCards)
+{
+    json told = json::parse(test::recordedText("each_card"));
+    const auto shown = [&](int& asked) {
+        DryRunOutcome outcome;
+        outcome.result = DryRunResult::parse(QByteArray::fromStdString(told.dump()));
+        DryRunResultView view(outcome, Palette::light());
+        QObject::connect(&view, &DryRunResultView::eachCardRequested, [&] { ++asked; });
+        view.resize(900, 900);
+        view.show();
+        for (QPushButton* button : view.findChildren<QPushButton*>())
+            button->click();
+        return (test::shownTexts(view).join(QLatin1Char('|')) + QLatin1Char('\n') + view.asText())
+            .toStdString();
+    };
+    int asked = 0;
+    const std::string with = shown(asked);
+    EXPECT_EQ(asked, 0);
+    EXPECT_THAT(with,
+        HasSubstr("Not comparable, since no run on their GPU generation succeeded: H100-80GB, H200-141GB."));
+    EXPECT_THAT(with, HasSubstr("Runs on other cards|"));
+    std::map<std::string, std::string> words{ { "yes", "fits" }, { "tight", "tight" },
+        { "no", "does not fit" }, { "", "failed" } };
+    for (const json& run : told["each_card"]) {
+        const std::string word = run["fits"],
+                          needed = text::bytes(run["reserved_bytes_peak"].get<qint64>()).toStdString();
+        EXPECT_THAT(with,
+            HasSubstr(run["device"].get<std::string>() + "|" + (word == "no" || word.empty() ? "≥ " : "") + needed + "|"
+                + words[word]));
+        EXPECT_THAT(with,
+            HasSubstr("run on " + run["device"].get<std::string>() + "\t" + run["reserved_bytes_peak"].dump()
+                + "\t" + words[word]));
+    }
+    for (const json& card : told["fits_on"])
+        if (card["fits"] != "not_comparable") {
+            EXPECT_THAT(with,
+                HasSubstr(card["name"].get<std::string>() + "\t" + card["margin_bytes"].dump() + "\t"
+                    + card["fits"].get<std::string>()));
+        }
+    EXPECT_THAT(with, HasSubstr("failed, status 3"));
+
+    json runs = told["each_card"];
+    told.erase("each_card");
+    const std::string without = shown(asked);
+    EXPECT_EQ(asked, 1);
+    EXPECT_THAT(without,
+        HasSubstr("Not comparable, since other GPU generations run other kernels: H100-80GB, H200-141GB.|Run "
+                  "on Each of Them"));
+    EXPECT_THAT(without, testing::Not(HasSubstr("Runs on other cards")));
+
+    // What counts of a changed program are runs with the changes.
+    told["changed"] = told;
+    told["each_card"] = runs;
+    told["changed"]["changes"] = { "amp=bf16" };
+    told["changed"]["applied"] = true;
+    told["changed"]["note"] = nullptr;
+    EXPECT_THAT(shown(asked), testing::Not(HasSubstr("Runs on other cards")));
+    EXPECT_EQ(asked, 2);
+    told["changed"]["each_card"] = { runs[1] };
+    const std::string changed = shown(asked);
+    EXPECT_EQ(asked, 2);
+    EXPECT_THAT(changed, HasSubstr("Runs on other cards when changed|"));
+    EXPECT_THAT(changed, testing::Not(HasSubstr("run on " + runs[0]["device"].get<std::string>())));
 }
 
 /// A changed program that failed does not fit, whatever it needed until then.
@@ -282,7 +367,7 @@ TEST_F(DryRunResultViewTest, SaysWhatIsNotSureAndWhatToTry)
 /// Beside the form in a window of 1280x800 nothing is cut, and lines read as in other lists.
 TEST_F(DryRunResultViewTest, FitsBesideTheFormAndNamesLinesShortly)
 {
-    for (const char* name : { "fits", "out_of_memory", "rank", "changed", "fit", "time" }) {
+    for (const char* name : { "fits", "out_of_memory", "rank", "changed", "fit", "time", "each_card" }) {
         SCOPED_TRACE(name);
         DryRunOutcome outcome;
         outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));

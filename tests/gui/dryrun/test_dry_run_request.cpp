@@ -29,6 +29,7 @@ DryRunRequest everything()
     request.devices = 8;
     request.skipInit = false;
     request.time = true;
+    request.onEachCard = true;
     request.change = QStringLiteral("amp=bf16 checkpoint=Block");
     request.output = QStringLiteral("out/a b.pickle");
     return request;
@@ -40,10 +41,10 @@ TEST(DryRunRequest, AsOptions)
     EXPECT_EQ(everything().options().join(QLatin1Char('|')),
         QStringLiteral(
             "--device|T4-16GB|--capacity|12 GiB|--devices|8|--rank|5|--world-size|64|--steps|3|--set||"
-            "--no-skip-init|--time|--change|amp=bf16|--change|checkpoint=Block"));
+            "--no-skip-init|--time|--on-each-card|--change|amp=bf16|--change|checkpoint=Block"));
     DryRunRequest fit;
     fit.fit = QStringLiteral("BATCH=1..512 SEQ=1..9");
-    fit.time = true; // which goes with no search
+    fit.time = fit.onEachCard = true; // which go with no search
     EXPECT_EQ(fit.options().join(QLatin1Char('|')),
         QStringLiteral("--device|A100-80GB|--fit|BATCH=1..512|--fit|SEQ=1..9"));
 }
@@ -53,8 +54,9 @@ TEST(DryRunRequest, AsALineForATerminal)
     EXPECT_EQ(everything().commandLine(),
         QStringLiteral(
             "cd '/tmp/my project' && X='a b' strata dryrun --device T4-16GB --capacity '12 GiB' --devices 8 "
-            "--rank 5 --world-size 64 --steps 3 --set '' --no-skip-init --time --change amp=bf16 "
-            "--change checkpoint=Block -o 'out/a b.pickle' -- python train.py --note 'it'\\''s'"));
+            "--rank 5 --world-size 64 --steps 3 --set '' --no-skip-init --time --on-each-card "
+            "--change amp=bf16 --change checkpoint=Block -o 'out/a b.pickle' -- python train.py --note "
+            "'it'\\''s'"));
     EXPECT_EQ(DryRunRequest().commandLine(), QString());
     DryRunRequest open;
     open.command = QStringLiteral("python 'a");

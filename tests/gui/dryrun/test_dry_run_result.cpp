@@ -67,7 +67,7 @@ void expectFigures(const json& wanted, const DryRunFigures& run)
 
 TEST(DryRunResult, HoldsEveryFigureOfTheDocument)
 {
-    for (const char* name : { "fits", "out_of_memory", "failed", "rank", "changed", "unused" }) {
+    for (const char* name : { "fits", "out_of_memory", "failed", "rank", "changed", "unused", "each_card" }) {
         SCOPED_TRACE(name);
         const json wanted = json::parse(test::recordedText(name));
         const auto result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));

@@ -133,6 +133,58 @@ TEST_F(DryRunWindow, ErrorsAreSaidFirstAndCommandsKept)
     EXPECT_EQ(page().form().request().folder, m_scratch.path());
 }
 
+/// The button runs the same again, on other cards too. The page shows the command that runs.
+TEST_F(DryRunWindow, RunsOnEachCard)
+{
+    const QString python = test::torchPython();
+    if (python.isEmpty())
+        GTEST_SKIP() << "no PyTorch";
+    file("train.py", "import torch\ntorch.ones(4 << 30, dtype=torch.uint8, device='cuda')\n");
+    showDryRun();
+    DryRunRequest request;
+    request.command = python + QStringLiteral(" train.py");
+    request.folder = m_scratch.path();
+    request.device = QStringLiteral("T4-16GB");
+    page().form().setRequest(request);
+    page().run();
+    ASSERT_TRUE(ended());
+    EXPECT_THAT(
+        texts(), testing::HasSubstr("since other GPU generations run other kernels: RTX-3060-12GB, "));
+
+    fill(QStringLiteral("another command")); // of no concern to the button
+    for (QPushButton* button : page().findChildren<QPushButton*>())
+        if (button->text() == QLatin1String("Run on Each of Them"))
+            button->click();
+    ASSERT_TRUE(test::eventually([&] { return page().running() && page().job().processId() > 0; }));
+    request.onEachCard = true;
+    EXPECT_EQ(page().form().request(), request);
+    EXPECT_EQ(page().commandLine(),
+        QStringLiteral("cd %1 && strata dryrun --device T4-16GB --on-each-card -- %2 train.py")
+            .arg(m_scratch.path(), python));
+    QFile ran(QStringLiteral("/proc/%1/cmdline").arg(page().job().processId()));
+    QByteArrayList words;
+    EXPECT_TRUE(test::eventually([&] {
+        if (!ran.isOpen() && !ran.open(QIODevice::ReadOnly))
+            return false;
+        ran.seek(0);
+        words = ran.readAll().split('\0');
+        return words.size() > 1 && words[1] == "dryrun"; // after exec
+    }));
+    EXPECT_EQ(words.mid(1, 4).join(' '), "dryrun --device T4-16GB --on-each-card");
+    EXPECT_EQ(words.mid(words.indexOf("--") + 1, 2).join(' '), python.toUtf8() + " train.py");
+    EXPECT_TRUE(test::eventually([&] {
+        return texts().find("Running on a simulated T4-16GB, then on other cards") != std::string::npos
+            && page().job().progress().contains(QLatin1String(" of 7: "));
+    }));
+    EXPECT_THAT(page().job().progress().toStdString(), testing::HasSubstr("GiB reserved"));
+    ASSERT_TRUE(ended());
+    const std::string after = texts();
+    for (const char* card : { "RTX-3090-24GB", "RTX-5090-32GB", "V100-32GB", "A100-80GB", "L40S-48GB",
+             "H200-141GB", "B200-180GB" })
+        EXPECT_THAT(after, testing::HasSubstr(std::string(card) + "\n4.00 GiB\nfits")) << card;
+    EXPECT_THAT(after, testing::Not(testing::HasSubstr("Not comparable")));
+}
+
 TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
 {
     const QString python = test::torchPython();

@@ -114,17 +114,25 @@ TEST(Needs, SaysHowMuchWasCachedBeforeRecording)
 
 TEST(Needs, ComparesCardsWithTheKernelsOfTheRecordedOneAlone)
 {
-    auto recording = test::makeRecording(reserving(30 * kGiB));
-    recording->facts = { { "device.0.name", "NVIDIA A100-SXM4-80GB" }, { "device.0.capacity", "84975550464" },
-        { "command", "python train.py --big" } };
-    const auto needs = needsOf(Opened(std::move(recording)));
+    const auto onA100 = [](const std::string& events) {
+        auto recording = test::makeRecording(events);
+        recording->facts = { { "device.0.name", "NVIDIA A100-SXM4-80GB" },
+            { "device.0.capacity", "84975550464" }, { "command", "python train.py --big" } };
+        return needsOf(Opened(std::move(recording)));
+    };
+    const auto needs = onA100(reserving(30 * kGiB));
     ASSERT_TRUE(needs);
     ASSERT_NE(needs->ranOn, nullptr);
     EXPECT_EQ(needs->ranOn->name, "A100-80GB");
     EXPECT_EQ(textOf(needs->line),
         fmt::format("Fits on A100-40GB, A100-80GB. Not comparable with {} cards: other kernels than on "
-                    "A100-80GB. Dry-run on each: strata dryrun --device CARD -- python train.py --big",
+                    "A100-80GB. Dry-run on each: strata dryrun --device A100-80GB --on-each-card -- python "
+                    "train.py --big",
             cards().size() - 2));
+    // Where it did not fit, a dry run on that card ends without the others.
+    const auto failed = onA100(reserving(70 * kGiB, "oom size=21474836480 free=0"));
+    ASSERT_TRUE(failed);
+    EXPECT_THAT(textOf(failed->line), HasSubstr("strata dryrun --device CARD -- python train.py --big"));
 }
 
 TEST(Needs, OfASnapshotWithoutEventsIsWhatItHeld)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/cards/fits.h"
+#include "model/cards/generations.h"
 
 #include <gtest/gtest.h>
 #include <limits>
@@ -69,6 +70,22 @@ TEST(Fits, ComparesCardsOfOneComputeCapabilityAlone)
         hasOther |= one.name == "T4-16GB";
     }
     EXPECT_TRUE(hasOther);
+}
+
+TEST(Fits, TheLargestCardOfEachOtherGenerationRunsForAllOfIt)
+{
+    const Card* const ranOn = findCard("A100-40GB");
+    const auto largest = largestOfOtherGenerations(ranOn);
+    for (const Card& card : cards()) {
+        int met = 0;
+        for (const Card* each : largest)
+            if (isComparable(card, each)) {
+                ++met;
+                EXPECT_LE(card.capacityBytes, each->capacityBytes) << card.name;
+            }
+        EXPECT_EQ(met, isComparable(card, ranOn) ? 0 : 1) << card.name;
+    }
+    EXPECT_EQ(largestOfOtherGenerations(nullptr).size(), largest.size() + 1);
 }
 
 TEST(Fits, HaveWords)

@@ -138,7 +138,6 @@ TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
 {
     DryRunReport report = reportOf({ 4096 * kMiB }, {});
     report.changed.reset();
-    report.options.command = { "python", "train.py", "--name", "a b" };
     const auto fitOn = [&](const char* card) {
         const auto told = nlohmann::json::parse(jsonLine(dryRunAnswer(report)));
         for (const auto& one : told["fits_on"])
@@ -150,18 +149,29 @@ TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
     EXPECT_EQ(fitOn("RTX-3070-8GB"), "not_comparable");
     EXPECT_EQ(fitOn("A100-80GB"), "not_comparable");
     const std::string text = dryRunText(report);
-    EXPECT_TRUE(has(text, "strata dryrun --device CARD -- python train.py --name 'a b'")) << text;
+    EXPECT_TRUE(has(text, "--on-each-card runs on each of them:\n  RTX-3060-12GB, ")) << text;
     report.options.onEachCard = true;
-    report.eachCard = { { "A100-80GB", 41'000 * kMiB, true, 0 }, { "RTX-3090-24GB", 25'000 * kMiB, false, 1 },
-        { "H200-141GB", 5 * kMiB, true, 1 } };
+    report.eachCard = { { "A100-80GB", 41'000 * kMiB, "yes", 0 }, { "RTX-3090-24GB", 25'000 * kMiB, "no", 1 },
+        { "H200-141GB", 5 * kMiB, "", 1 } };
     EXPECT_EQ(fitOn("A100-80GB"), "yes");
     EXPECT_EQ(fitOn("A100-40GB"), "no");
     EXPECT_EQ(fitOn("RTX-3070-8GB"), "no") << "another request was refused on the largest";
     EXPECT_EQ(fitOn("H100-80GB"), "not_comparable") << "that run failed";
     EXPECT_EQ(fitOn("V100-16GB"), "not_comparable");
+    EXPECT_TRUE(has(dryRunText(report), "no run on their GPU generation succeeded:\n  RTX-4060-8GB"))
+        << dryRunText(report);
     EXPECT_EQ(nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["each_card"].size(), 3u);
+    // A changed program has runs of its own.
+    report.changed = report.run;
+    report.changedOnEachCard = { { "H200-141GB", kMiB, "yes", 0 } };
+    const auto changed = nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["changed"];
+    EXPECT_EQ(changed["each_card"].size(), 1u);
+    for (const auto& one : changed["fits_on"])
+        EXPECT_EQ(one["fits"],
+            one["name"] == "T4-16GB" || std::string(one["name"]).starts_with("H") ? "yes" : "not_comparable")
+            << one["name"];
     // PyTorch freed cached memory there, and the request was served: what a larger card reserved holds no more.
-    report.eachCard.insert(report.eachCard.begin(), { "A100-40GB", 38'000 * kMiB, true, 0 });
+    report.eachCard.insert(report.eachCard.begin(), { "A100-40GB", 38'000 * kMiB, "yes", 0 });
     EXPECT_EQ(fitOn("A100-40GB"), "yes");
     EXPECT_EQ(fitOn("A100-80GB"), "yes");
 }
@@ -178,8 +188,8 @@ TEST(DryRunReport, RunsOnTwoCardsAtOnceWhereMemoryAllows)
 /// fewer keys.
 TEST(DryRunReport, WritesEveryFigureThatItReads)
 {
-    for (const char* name :
-        { "changed", "cpp", "failed", "fit", "fits", "out_of_memory", "rank", "time", "unused" }) {
+    for (const char* name : { "changed", "cpp", "each_card", "failed", "fit", "fits", "out_of_memory", "rank",
+             "time", "unused" }) {
         std::ifstream file(STRATA_TEST_DATA "/dryrun/" + std::string(name) + ".json");
         const std::string text{ std::istreambuf_iterator<char>(file), {} };
         const auto read = model::readDryRun(text);

@@ -46,6 +46,8 @@ QStringList DryRunRequest::options() const
         out << QStringLiteral("--no-skip-init");
     if (time && fit.trimmed().isEmpty())
         out << QStringLiteral("--time");
+    if (onEachCard && fit.trimmed().isEmpty())
+        out << QStringLiteral("--on-each-card");
     for (const QString& one : wordsOf(change))
         add("--change", one);
     for (const QString& one : wordsOf(fit))
@@ -83,8 +85,9 @@ QJsonObject DryRunRequest::toJson() const
         { QStringLiteral("device"), device }, { QStringLiteral("capacity"), capacity },
         { QStringLiteral("steps"), steps }, { QStringLiteral("world_size"), worldSize },
         { QStringLiteral("devices"), devices }, { QStringLiteral("skip_init"), skipInit },
-        { QStringLiteral("time"), time }, { QStringLiteral("change"), change },
-        { QStringLiteral("fit"), fit }, { QStringLiteral("output"), output } };
+        { QStringLiteral("time"), time }, { QStringLiteral("on_each_card"), onEachCard },
+        { QStringLiteral("change"), change }, { QStringLiteral("fit"), fit },
+        { QStringLiteral("output"), output } };
     if (rank)
         json.insert(QStringLiteral("rank"), *rank);
     if (allocatorSettings)
@@ -105,6 +108,7 @@ DryRunRequest DryRunRequest::fromJson(const QJsonObject& json)
     out.devices = value("devices").toInt(out.devices);
     out.skipInit = value("skip_init").toBool(true);
     out.time = value("time").toBool();
+    out.onEachCard = value("on_each_card").toBool();
     out.change = value("change").toString();
     out.fit = value("fit").toString();
     out.output = value("output").toString();

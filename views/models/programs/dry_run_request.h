@@ -25,6 +25,7 @@ struct DryRunRequest {
     int devices = 1;
     bool skipInit = true;
     bool time = false; ///< tell how long a step takes at least; not of a search for what fits
+    bool onEachCard = false; ///< run on other cards, too; not of a search for what fits
     QString change; ///< "amp=bf16", several with spaces between
     QString fit; ///< "BATCH=1..512", several with spaces between
     QString output; ///< where the recording is kept; empty: among the window's own

@@ -57,6 +57,7 @@ DryRunFigures figuresOf(const model::DryRunFigures& run)
     out.fitsOn = run.fitsOn;
     out.steps = run.steps;
     out.exitStatus = run.exitStatus;
+    out.eachCard = run.eachCard.value;
     if (const auto& failure = run.failure)
         out.failure = DryRunFailure{ words(failure->kind), words(failure->what), words(failure->where),
             words(failure->hint) };

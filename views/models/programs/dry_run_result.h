@@ -48,6 +48,7 @@ struct DryRunFigures {
     qint64 steps = 0;
     int exitStatus = 0;
     std::optional<DryRunFailure> failure;
+    std::optional<std::vector<model::OtherCardRun>> eachCard; ///< with --on-each-card
 
     [[nodiscard]] bool touched() const { return !devices.empty(); } ///< a device was used by some process
     [[nodiscard]] bool fits() const; ///< or is tight

@@ -4,6 +4,7 @@
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "views/models/programs/shell_words.h"
+#include "views/pages/dryrun/dry_run_texts.h"
 #include "views/style/icons.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -92,6 +93,7 @@ DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
     , m_devices(number(1, kMostFormDevices))
     , m_initialise(new QCheckBox(tr("Initialise weights on the CPU, too")))
     , m_time(new QCheckBox(tr("Estimate the least time of a step")))
+    , m_onEachCard(new QCheckBox(tr("Run on each card too")))
     , m_change(new QLineEdit)
     , m_fit(new QLineEdit)
     , m_output(new QLineEdit)
@@ -184,8 +186,10 @@ void DryRunForm::makeDevice(QGridLayout& grid)
     m_time->setToolTip(
         tr("How long a step takes at least on each card, by what its operators compute and move; "
            "not while the largest value that fits is looked for"));
-    grid.addWidget(m_time, grid.rowCount(), 0, 1, 3);
-    connect(m_time, &QCheckBox::toggled, this, &DryRunForm::edited);
+    for (QCheckBox* box : { m_time, m_onEachCard }) {
+        grid.addWidget(box, grid.rowCount(), 0, 1, 3);
+        connect(box, &QCheckBox::toggled, this, &DryRunForm::edited);
+    }
     connect(m_steps, &QSpinBox::valueChanged, this, &DryRunForm::edited);
     for (QLineEdit* field : { m_folder, m_capacity }) {
         connect(field, &QLineEdit::textChanged, this, &DryRunForm::edited);
@@ -304,6 +308,7 @@ DryRunRequest DryRunForm::request() const
     out.devices = m_devices->value();
     out.skipInit = !m_initialise->isChecked();
     out.time = m_time->isChecked();
+    out.onEachCard = m_onEachCard->isChecked();
     out.change = m_change->text().simplified();
     out.fit = m_fit->text().simplified();
     out.output = m_output->text().trimmed();
@@ -328,6 +333,7 @@ void DryRunForm::setRequest(const DryRunRequest& request)
     m_devices->setValue(request.devices);
     m_initialise->setChecked(!request.skipInit);
     m_time->setChecked(request.time);
+    m_onEachCard->setChecked(request.onEachCard);
     m_change->setText(request.change);
     m_fit->setText(request.fit);
     m_output->setText(request.output);
@@ -393,6 +399,8 @@ void DryRunForm::edited()
     if (m_filling)
         return;
     showNote();
+    m_onEachCard->setToolTip(tr("%1 Only where the program fits on this device; not with Find largest.")
+                                 .arg(eachCardCost(request())));
     m_copy->setEnabled(splitCommand(m_command->toPlainText()).runnable());
     Q_EMIT changed();
 }

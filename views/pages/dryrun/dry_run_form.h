@@ -70,6 +70,7 @@ private:
     QSpinBox* m_devices;
     QCheckBox* m_initialise;
     QCheckBox* m_time;
+    QCheckBox* m_onEachCard;
     QLineEdit* m_change;
     QLineEdit* m_fit;
     QLineEdit* m_output;

@@ -377,6 +377,16 @@ void DryRunPage::run()
     Q_EMIT runningChanged();
 }
 
+void DryRunPage::runOnEachCard()
+{
+    if (running() || !m_outcome)
+        return;
+    DryRunRequest request = m_outcome->request; // the form may say something else by now
+    request.onEachCard = true;
+    m_form->setRequest(request);
+    run();
+}
+
 void DryRunPage::cancel()
 {
     m_job.cancel();
@@ -396,6 +406,8 @@ void DryRunPage::showProgress()
     const QString elapsed = elapsedText(m_job.elapsedMs());
     m_verdict->setText(m_job.cancelling()
             ? tr("<b>Cancelling.</b> The program is asked to end, and killed if it does not. %1").arg(elapsed)
+            : m_job.request().onEachCard
+            ? tr("<b>Running</b> on a simulated %1, then on other cards: %2").arg(device, elapsed)
             : tr("<b>Running</b> on a simulated %1: %2").arg(device, elapsed));
     m_more->setText(m_job.progress().isEmpty() ? tr("looking for PyTorch") : m_job.progress());
 }
@@ -449,6 +461,9 @@ void DryRunPage::showResult()
     m_result = figures ? new DryRunResultView(*m_outcome, m_palette) : nullptr;
     if (m_result) {
         m_scroll->setWidget(m_result);
+        // The button that asks for it is gone as the run begins.
+        connect(m_result, &DryRunResultView::eachCardRequested, this, &DryRunPage::runOnEachCard,
+            Qt::QueuedConnection);
         m_result->setAutoFillBackground(false);
         m_scroll->verticalScrollBar()->setValue(scrolled);
     }

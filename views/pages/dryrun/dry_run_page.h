@@ -73,6 +73,7 @@ private:
     void showOutput(bool shown);
     void updateActions();
     void copyCommand();
+    void runOnEachCard(); // what was run last, on other cards too
     [[nodiscard]] QString recordingPath(const DryRunRequest& request) const;
 
     QString m_recordings;

@@ -13,6 +13,7 @@
 
 #include <QGridLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QVBoxLayout>
 
@@ -117,6 +118,19 @@ QString shortKey(const QString& key)
     return match.hasMatch() ? match.captured(1) : key;
 }
 
+/// What a word of model::fitWord() says of a run; empty: the program failed.
+FigureGrid::Cell fitCell(std::string_view word, const Palette& palette)
+{
+    using View = DryRunResultView;
+    if (word.empty())
+        return { View::tr("failed"), {}, palette[Role::Bad] };
+    if (word == model::fitWord(model::Fit::No))
+        return { View::tr("does not fit"), {}, palette[Role::Bad] };
+    return word == model::fitWord(model::Fit::Tight)
+        ? FigureGrid::Cell{ View::tr("tight"), {}, palette[Role::Warning] }
+        : FigureGrid::Cell{ View::tr("fits"), {}, palette[Role::Good] };
+}
+
 QString difference(qint64 before, qint64 after)
 {
     return (after > before ? QStringLiteral("+") : QString()) + text::bytes(after - before);
@@ -152,6 +166,7 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
             story->addWidget(new DryRunTimeView(*m_result.time, m_palette));
         addGroups(*story);
         addCards(*side);
+        addEachCard(*side);
         addOutside(*side);
     }
     story->addStretch();
@@ -307,9 +322,11 @@ void DryRunResultView::addChanged(QVBoxLayout& column)
         { text::count(changed.allocations()) },
         { (more > 0 ? QStringLiteral("+") : QString()) + text::count(more) } });
     const auto fits = [&](const DryRunFigures& run) {
-        const bool isGood = run.fits() && run.exitStatus == 0;
-        const QString said = isGood ? (run.isTight() ? tr("tight") : tr("fits")) : run.fits() ? tr("failed") : tr("does not fit");
-        return FigureGrid::Cell{ said, {}, isGood ? QColor() : m_palette[Role::Bad] };
+        const model::Fit fit = !run.fits() ? model::Fit::No
+            : run.isTight()                ? model::Fit::Tight
+                                           : model::Fit::Yes;
+        return fitCell(
+            run.fits() && run.exitStatus != 0 ? std::string_view() : model::fitWord(fit), m_palette);
     };
     grid.addRow({ { tr("on %1").arg(m_result.device), {}, {}, true }, fits(base), fits(changed), {} });
     part->addLayout(grid.layout());
@@ -336,35 +353,79 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     std::stable_sort(cards.begin(), cards.end(),
         [](const auto& a, const auto& b) { return a.marginBytes < b.marginBytes; });
     QVBoxLayout* part = section(column,
-        m_result.changed ? tr("Fits on when changed, with room left") : tr("Fits on, with room left"));
+        cards.empty()          ? tr("Other cards")
+            : m_result.changed ? tr("Fits on when changed, with room left")
+                               : tr("Fits on, with room left"));
     std::vector<BarList::Row> rows;
     bool anyTight = false;
     for (const model::CardMargin& card : cards) {
         const model::Card* known = model::findCard(card.name);
         const qint64 capacity = known ? known->capacityBytes : card.marginBytes + run.reservedPeak();
+        const qint64 needed = capacity - card.marginBytes;
         const bool tight = card.fits == model::fitWord(model::Fit::Tight);
         anyTight = anyTight || tight;
         const QString name = text::utf8(card.name);
-        rows.push_back(
-            { name, tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
-                static_cast<double>(run.reservedPeak()) / static_cast<double>(capacity),
-                m_palette[tight ? Role::Warning : Role::Requested],
-                { text::share(run.reservedPeak(), capacity), text::bytes(card.marginBytes) }, {},
-                name == m_result.device });
+        rows.push_back({ name,
+            tr("%1 left of %2").arg(text::exactBytes(card.marginBytes), text::exactBytes(capacity)),
+            static_cast<double>(needed) / static_cast<double>(capacity),
+            m_palette[tight ? Role::Warning : Role::Requested],
+            { text::share(needed, capacity), text::bytes(card.marginBytes) }, {}, name == m_result.device });
     }
-    auto* list = new BarList;
-    list->setAccessibleName(tr("Cards that it fits on: share that it fills, memory left"));
-    list->setRows(rows);
-    part->addWidget(list);
-    if (!others.empty())
-        part->addWidget(textLabel(tr("Other GPU generations run other kernels. Dry-run on each: %1.")
-                                      .arg(others.join(QStringLiteral(", "))),
-            true));
+    if (!rows.empty()) {
+        auto* list = new BarList;
+        list->setAccessibleName(tr("Cards that it fits on: share that it fills, memory left"));
+        list->setRows(rows);
+        part->addWidget(list);
+    }
     if (anyTight)
         part->addWidget(textLabel(
             tr("Tight where the bar is amber: the CUDA context may need what is left, up to %1 a process.")
                 .arg(text::bytes(model::outsideBytesOfProcess())),
             true));
+    if (!others.empty())
+        addOtherCards(*part, others);
+}
+
+/// Those of other GPU generations that no run speaks for, and how to get one.
+void DryRunResultView::addOtherCards(QVBoxLayout& part, const QStringList& names)
+{
+    const bool ran = m_result.judged().eachCard.has_value();
+    const QString listed = names.join(QStringLiteral(", "));
+    part.addWidget(
+        textLabel(ran ? tr("Not comparable, since no run on their GPU generation succeeded: %1.").arg(listed)
+                      : tr("Not comparable, since other GPU generations run other kernels: %1.").arg(listed),
+            true));
+    if (ran)
+        return;
+    QPushButton* run = linkButton(tr("Run on Each of Them"));
+    run->setProperty("atEdge", true);
+    run->setToolTip(eachCardCost(m_outcome.request));
+    connect(run, &QPushButton::clicked, this, &DryRunResultView::eachCardRequested);
+    part.addWidget(run);
+}
+
+/// What the runs of --on-each-card came to.
+void DryRunResultView::addEachCard(QVBoxLayout& column)
+{
+    const auto& runs = m_result.judged().eachCard;
+    if (!runs || runs->empty())
+        return;
+    QVBoxLayout* part = section(
+        column, m_result.changed ? tr("Runs on other cards when changed") : tr("Runs on other cards"));
+    FigureGrid grid(font());
+    grid.addHeader({ QString(), tr("needs"), QString() });
+    for (const model::OtherCardRun& run : *runs) {
+        const bool atLeast = run.fits.empty() || run.fits == model::fitWord(model::Fit::No);
+        const QString needed = text::bytes(run.reservedPeak);
+        FigureGrid::Cell answer = fitCell(run.fits, m_palette);
+        answer.words = true;
+        if (run.fits.empty())
+            answer.text = tr("%1, status %2").arg(answer.text).arg(run.exitStatus);
+        grid.addRow({ { text::utf8(run.device) },
+            { atLeast ? QStringLiteral("≥ %1").arg(needed) : needed, text::exactBytes(run.reservedPeak) },
+            answer });
+    }
+    part->addLayout(grid.layout());
 }
 
 /// Nobody knows what else the program would have come to ask for.
@@ -445,7 +506,14 @@ QString DryRunResultView::asText() const
     for (const model::PeakGroup& group : m_result.groups)
         lines << QStringLiteral("%1\t%2").arg(text::utf8(group.key)).arg(group.bytes);
     for (const model::CardMargin& card : m_result.judged().fitsOn)
-        lines << QStringLiteral("%1\t%2").arg(text::utf8(card.name)).arg(card.marginBytes);
+        lines << QStringLiteral("%1\t%2\t%3")
+                     .arg(text::utf8(card.name))
+                     .arg(card.marginBytes)
+                     .arg(text::utf8(card.fits));
+    if (const auto& runs = m_result.judged().eachCard)
+        for (const model::OtherCardRun& run : *runs)
+            lines << tr("run on %1").arg(text::utf8(run.device))
+                    + QStringLiteral("\t%1\t%2").arg(run.reservedPeak).arg(fitCell(run.fits, m_palette).text);
     if (m_result.time)
         lines << DryRunTimeView::asLines(*m_result.time);
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

@@ -22,6 +22,9 @@ public:
     /// All figures as tab-separated lines, for the clipboard.
     [[nodiscard]] QString asText() const;
 
+Q_SIGNALS:
+    void eachCardRequested(); ///< the same on each card, too
+
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
@@ -32,6 +35,8 @@ private:
     void addGroups(QVBoxLayout& column);
     void addChanged(QVBoxLayout& column);
     void addCards(QVBoxLayout& column);
+    void addOtherCards(QVBoxLayout& part, const QStringList& names);
+    void addEachCard(QVBoxLayout& column);
     void addCardsToTry(QVBoxLayout& column, const DryRunFigures& run);
     void addOutside(QVBoxLayout& column);
     void addTrials(QVBoxLayout& column, const QString& title, const std::vector<DryRunTrial>& trials);

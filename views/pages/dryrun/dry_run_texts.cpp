@@ -2,6 +2,7 @@
 #include "views/pages/dryrun/dry_run_texts.h"
 
 #include "model/cards/fits.h"
+#include "model/cards/generations.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 
@@ -228,6 +229,17 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
         break;
     }
     return out;
+}
+
+QString eachCardCost(const DryRunRequest& request)
+{
+    const auto others = model::largestOfOtherGenerations(model::findCard(request.device.toStdString()));
+    const std::size_t programs = request.change.isEmpty() ? 1 : 2; // with the changes, too
+    return Words::tr(
+        "Runs the command on the largest card of each other GPU generation: %n more run(s). Two run "
+        "at a time where host memory allows. Smaller cards that may be too small get runs of "
+        "their own.",
+        nullptr, static_cast<int>(programs * others.size()));
 }
 
 QString elapsedText(qint64 milliseconds)

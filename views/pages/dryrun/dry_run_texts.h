@@ -19,6 +19,8 @@ struct DryRunWords {
 };
 [[nodiscard]] DryRunWords wordsOf(const DryRunOutcome& outcome);
 
+/// What --on-each-card adds to a request.
+[[nodiscard]] QString eachCardCost(const DryRunRequest& request);
 /// "12 s", "3 min 5 s".
 [[nodiscard]] QString elapsedText(qint64 milliseconds);
 /// "GPU 0", "rank 3 of 8, GPU 0".
