@@ -39,9 +39,10 @@ VERDICTS_RIGHT, VERDICTS_ABSTAINED, ADVICE = 0.85, 0.10, 0.90
 
 #: Families that are not right yet, by kind and kind of recording.
 MISSES = {key: set(families.split()) for key, families in {
-    ("ledgers", SESSION): "adam_by_hand graph_kept weights_in_init weights_without_grad",
-    ("ledgers", SNAPSHOT): "adam_by_hand weights_in_init weights_without_grad",
-    ("loops", SNAPSHOT): "gradients_of_gradients_kept"}.items()}
+    ("ledgers", SESSION): "adam_by_hand data_assigned functional_call graph_kept loaded_weights weights_in_init weights_without_grad",
+    ("ledgers", SNAPSHOT): "adam_by_hand data_assigned functional_call loaded_weights master_weights weights_in_init weights_without_grad",
+    ("ooms", SESSION): "scores_of_attention", ("ooms", SNAPSHOT): "scores_of_attention",
+    ("advice", SNAPSHOT): "scores_of_attention"}.items()}
 
 
 def chosen(config, kind):
