@@ -118,6 +118,8 @@ private:
                 && !origin.has(StackOrigin::Setup) && category != Category::Gradient
                 && category != Category::Buffer && category != Category::Workspace))
             add(m_found.activations, block);
+        else if (category == Category::Input || category == Category::Unknown)
+            add(m_found.others, block);
     }
 
     /// Without those of small ones, such as counts of steps.

@@ -30,6 +30,7 @@ struct OomEvidence {
     /// Activations of steps of training that are over, whose backward did not free them.
     Held graphsKept;
     std::int64_t graphsKeptSureBytes = 0; ///< of these, where the category is no guess
+    Held others; ///< inputs, and blocks without a category
     Held loss; ///< allocated within a cross entropy or log softmax
     Held loaded; ///< by torch.load() or load_file(), each with the size of another live block
     Held copied; ///< by copy.deepcopy(), likewise

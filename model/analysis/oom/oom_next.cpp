@@ -222,6 +222,11 @@ private:
                         asBytes(found.states.bytes))
                     : say("Use an optimizer with less state, such as SGD or an 8-bit Adam."),
                 false);
+        if (2 * found.others.bytes > found.liveBytes)
+            return put(say("Keep on the CPU what the GPU does not need yet: %1 are inputs or of unknown purpose, "
+                           "the largest from %2.",
+                           asBytes(found.others.bytes), lineOf(found.others.stack)),
+                false);
         if (2 * found.activations.bytes > found.liveBytes)
             return put(found.gradientsOff
                     ? say("Make the batch size smaller: activations hold %1 so far.",

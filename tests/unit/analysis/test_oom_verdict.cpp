@@ -350,6 +350,10 @@ TEST_F(OomVerdicts, AnEditIsAdvisedWhereWhatItFreesWouldServe)
     evidence.gradientsOff = true; // where nothing is kept for a backward
     EXPECT_EQ(first(evidence).what.text().find("checkpoint"), std::string::npos);
     EXPECT_FALSE(first(evidence).verified);
+    evidence.others.bytes = 30 * kOomMiB; // no more than half
+    EXPECT_EQ(first(evidence).what.text().find("on the CPU"), std::string::npos);
+    evidence.others.bytes = 31 * kOomMiB;
+    EXPECT_NE(first(evidence).what.text().find("on the CPU"), std::string::npos);
     evidence.states.bytes = 50 * kOomMiB;
     EXPECT_NE(first(evidence).what.text().find("optimizer"), std::string::npos);
     evidence.loss = { .blocks = 1, .bytes = 50 * kOomMiB, .largestBytes = 50 * kOomMiB };

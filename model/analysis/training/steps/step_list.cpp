@@ -135,7 +135,8 @@ EventIndex Lister::alignedStart(Allocs one, Allocs next) const
 }
 
 /// What sets a program up runs with gradients on as a forward does. The first forward begins where a module
-/// runs or where it looks like the second one, else with the first block that does not outlive the step.
+/// runs or where it looks like the second one, else with the first block that does not outlive the step; where
+/// no step is whole, with what is still there when the backward begins.
 EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) const
 {
     const Allocs before = allocsOf(first, backward.first - 1);
@@ -156,6 +157,8 @@ EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) c
                 start = std::min(start, aligned);
         }
     }
+    if (m_ends.empty())
+        return start == BlockColumns::kNever ? startOfForward(first, backward) : start;
     for (std::int64_t alloc = before.first; alloc < before.end && start == BlockColumns::kNever; ++alloc)
         if (deathOf(alloc) > backward.first && deathOf(alloc) <= m_ends.front()
             && workAt(eventOf(alloc)) == RunKind::Forward)
@@ -282,8 +285,7 @@ void Lister::addTraining(EventIndex first, EventIndex last, StepKind kind)
     const BackwardRun* const backward = backwardIn(first, last);
     const bool setup = m_steps.empty();
     if (backward) {
-        const EventIndex start
-            = setup && !m_ends.empty() ? startOfFirst(first, *backward) : startOfForward(first, *backward);
+        const EventIndex start = setup ? startOfFirst(first, *backward) : startOfForward(first, *backward);
         m_forwardAllocs = allocsOf(start, backward->first - 1).count();
         addLead(first, start - 1, setup);
     } else if (kind == StepKind::Incomplete) {
