@@ -304,7 +304,7 @@ class Optimizer:
         gradients = [each.grad for each in self.parameters(optimizer)]
         self.tell(GRADIENT, gradients, ((name, "", each) for name, each in zip(self.names, gradients) if each is not None))
 
-    def values(self, optimizer):
+    def values(self, optimizer, stepped=True):
         parameters = self.parameters(optimizer)
         self.tell(PARAMETER, parameters, ((name, "", each) for name, each in zip(self.names, parameters)))
         try:
@@ -312,7 +312,7 @@ class Optimizer:
         except TypeError:  # one is no dictionary
             states = [value for state in optimizer.state.values() if isinstance(state, dict) for value in state.values()]
         self.tell(STATE, states, self.state_tensors(optimizer, parameters))
-        for number in self.steps.values():
+        for number in self.steps.values() if stepped else ():
             self.recorder.place(number, 0)
 
     def state_tensors(self, optimizer, parameters):
@@ -432,8 +432,10 @@ class Listener:
             self.guarded(self.modules.look_around)(sys.modules["torch.nn.modules.module"].Module)
 
     def list_all(self):
-        """At the end, and where a recording begins late: what there is, whether or not an optimizer stepped."""
+        """At the end, and where a recording begins late: what there is, whether or not an optimizer stepped since it came."""
         def tell():
+            for each in list(self.optimizers):
+                self.of(each).values(each, stepped=False)
             self.list_modules()
             self.send()
         self.guarded(tell)()

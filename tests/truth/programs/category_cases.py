@@ -46,6 +46,23 @@ def cast():
     return y
 
 
+def grown():
+    """A parameter that a larger one replaces behind the last step of its optimizer, with its states."""
+    old = torch.nn.Parameter(torch.randn(1 << 20, device="cuda"))
+    optimizer = torch.optim.Adam([old])
+    for _ in range(2):
+        (old * 2).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    with torch.no_grad():
+        new = torch.nn.Parameter(torch.cat([old, old]))
+        state = optimizer.state.pop(old)
+        for key in ("exp_avg", "exp_avg_sq"):
+            state[key] = torch.cat([state[key], state[key]])
+    optimizer.param_groups[0]["params"], optimizer.state[new] = [new], state
+    return new, optimizer
+
+
 def trained_cast():
     """The same in a training, whose graph keeps the copies."""
     net = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)]).cuda()
@@ -90,13 +107,13 @@ def ddp_views():
 def main():
     if len(sys.argv) > 2:
         torch.cuda.memory._record_memory_history()
-    kept = {"weights": weights, "workspace": workspace, "cast": cast, "trained_cast": trained_cast, "kept_graph": kept_graph,
+    kept = {"weights": weights, "workspace": workspace, "cast": cast, "trained_cast": trained_cast, "kept_graph": kept_graph, "grown": grown,
             "ddp": ddp, "ddp_views": ddp_views}[sys.argv[1]]()
     torch.cuda.synchronize()
     if len(sys.argv) > 2:
         torch.cuda.memory._dump_snapshot(sys.argv[2])
-    del kept
+    return kept
 
 
 if __name__ == "__main__":
-    main()
+    kept = main()  # what is held here is there when the recording ends

@@ -65,6 +65,12 @@ class TestCases:
         assert not [each for each in told["surprises"] if "cache_enabled" in each]
 
 
+def test_what_replaced_a_parameter_is_listed_at_the_end(strata, recorded):
+    _, rows_ = ledger(strata, recorded("grown")[0], "end")
+    assert {name: (row["bytes"], row["certainty"]) for name, row in rows_.items()} == {
+        "parameter": (8 * MIB, "recorded"), "optimizer_state": (16 * MIB, "recorded")}
+
+
 def test_a_graph_that_stays_until_the_next_is_there_is_named(strata, recorded):
     told, _ = ledger(strata, recorded("kept_graph")[0])
     said = [each for each in told["surprises"] if "held from the forward before" in each]

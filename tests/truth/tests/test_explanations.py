@@ -153,6 +153,8 @@ class Judge:
 def programs_of(request, kind, strata, python, tmp_path, failures):
     """(programs that were recorded, folder, whether no family was left out)."""
     programs, keep = chosen(request.config, kind), request.config.getoption("keep")
+    if not programs:
+        pytest.skip("no such programs")
     name = ".".join(map(str, version(python)[:2]))
     folder = os.path.join(keep, name) if keep else str(tmp_path / "recordings")
     os.makedirs(folder, exist_ok=True)
