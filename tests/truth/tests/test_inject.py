@@ -41,6 +41,11 @@ class Trial:
                                  *(("--seconds", str(seconds)) if seconds else ()), *options], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment)
 
+    def has_loaded(self):
+        """Whether the program has PyTorch's libraries: nothing can be injected before."""
+        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as file:
+            return "libc10_cuda" in file.read()
+
     def finish(self):
         """What it came to: exit status, what it says of itself, its complaints."""
         out, said = self.process.communicate(timeout=PATIENCE)
@@ -112,7 +117,9 @@ def inject(strata, simgpu, kind, command, wanted, draw, name, failures):
     """Injects into a fresh program at a random instant, for a random time or to its end."""
     with tempfile.TemporaryDirectory() as folder:  # a short name, for sockets
         trial = Trial(strata, simgpu, kind, command, folder)
-        if kind != "cpp":
+        if kind == "cpp":
+            failures.expect(name, "begins", waits_until(trial.has_loaded))
+        else:
             failures.expect(name, "begins", trial.process.stdout.readline(), "ready\n")
         time.sleep(draw.uniform(0, 0.5))
         seconds = draw.choice([None, draw.uniform(0.05, 0.5)])
