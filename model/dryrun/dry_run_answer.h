@@ -226,8 +226,7 @@ template <> struct Fields<OtherCardRun> {
             &OtherCardRun::device),
         field("reserved_bytes_peak", Unit::Bytes,
             "highest peak of reserved bytes of a device; where it does not fit or the program failed, a "
-            "lower "
-            "bound of the bytes needed",
+            "lower bound of the bytes needed",
             &OtherCardRun::reservedPeak),
         field("fits", Unit::None, "on `device`: `yes`, `tight` or `no`; empty: the program failed",
             &OtherCardRun::fits),

@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 namespace strata::cli {
@@ -56,24 +55,24 @@ model::Result<int> fit(const DryRunOptions& options, Output& out)
     return result->outcome.best.empty() ? kDoesNotFit : kFits;
 }
 
-/// What has an answer for its own card gets one for the others.
-std::optional<model::Error> runOnOthers(const DryRunOptions& base, DryRunReport& report)
+/// What has an answer for its own card gets one for the others. Whether an interrupt ended that.
+model::Result<bool> runOnOthers(const DryRunOptions& base, DryRunReport& report)
 {
     const auto runFrom = [](const DryRunOptions& options, const DryRun& run,
-                             std::vector<model::OtherCardRun>& out) -> std::optional<model::Error> {
+                             std::vector<model::OtherCardRun>& out) -> model::Result<bool> {
         if (!run.fits() || run.exitStatus != 0)
-            return std::nullopt;
+            return run.interrupted();
         auto each = runOnEachCard(options, run);
         if (!each)
-            return each.error();
-        out = std::move(*each);
-        return std::nullopt;
+            return model::Failure(each.error());
+        out = std::move(each->runs);
+        return each->interrupted;
     };
-    if (auto error = runFrom(base, report.run, report.eachCard))
-        return error;
-    return report.changed && changesNote(report.options, *report.changed).empty()
+    auto interrupted = runFrom(base, report.run, report.eachCard);
+    return interrupted && !*interrupted && report.changed
+            && changesNote(report.options, *report.changed).empty()
         ? runFrom(report.options, *report.changed, report.changedOnEachCard)
-        : std::nullopt;
+        : interrupted;
 }
 
 model::Result<int> runOnce(const DryRunOptions& options, Output& out)
@@ -103,10 +102,14 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         if (report.changed->unapplied.empty()) // which the program's side has said
             sayAloud(changesNote(options, *report.changed));
     }
-    if (options.onEachCard)
-        if (auto error = runOnOthers(base, report))
-            return model::Failure(*std::move(error));
-    if (options.spread && !report.run.interrupted()) {
+    bool interrupted = report.run.interrupted();
+    if (options.onEachCard) {
+        const auto ended = runOnOthers(base, report);
+        if (!ended)
+            return model::Failure(ended.error());
+        interrupted = interrupted || *ended;
+    }
+    if (options.spread && !interrupted) {
         auto spread = runSpread(base);
         if (!spread)
             return model::Failure(spread.error());

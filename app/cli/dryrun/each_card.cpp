@@ -136,7 +136,7 @@ std::size_t runsAtOnce(std::int64_t availableBytes, std::int64_t hostBytes)
     return hostBytes > 0 && hostBytes <= (availableBytes - availableBytes / kSpare) / kTwo ? 2 : 1;
 }
 
-model::Result<std::vector<model::OtherCardRun>> runOnEachCard(const DryRunOptions& options, const DryRun& run)
+model::Result<EachCard> runOnEachCard(const DryRunOptions& options, const DryRun& run)
 {
     std::vector<const model::Card*> cards = model::largestOfOtherGenerations(run.card());
     const std::size_t atOnce = widthOf(options, run);
@@ -153,11 +153,11 @@ model::Result<std::vector<model::OtherCardRun>> runOnEachCard(const DryRunOption
     if (!isInterrupted(ran))
         if (auto error = runAll(cards, options, atOnce, ran))
             return model::Failure(*std::move(error));
+    EachCard out{ {}, isInterrupted(ran) };
     std::erase_if(ran, [](const Ran& each) { return !each.touchedDevice; });
     std::ranges::sort(ran, {}, &Ran::card); // rows of the catalogue
-    std::vector<model::OtherCardRun> out;
     for (Ran& each : ran)
-        out.push_back(std::move(each.run));
+        out.runs.push_back(std::move(each.run));
     return out;
 }
 

@@ -168,6 +168,8 @@ TEST(DryRunTexts, VerdictsSayItFirst)
     DryRunOutcome cancelled = outcomeOf("fits");
     cancelled.cancelled = true;
     EXPECT_THAT(resultVerdict(cancelled), HasSubstr("Cancelled after 4 s; until then it had needed 174 MiB"));
+    cancelled.result->run.eachCard.emplace(); // the run itself had ended
+    EXPECT_THAT(resultVerdict(cancelled), HasSubstr("during the runs on other cards. It needs 174 MiB"));
     cancelled.result.reset();
     EXPECT_EQ(resultVerdict(cancelled), "Cancelled after 4 s, before the program used the device.");
     cancelled.request.fit = QStringLiteral("BATCH=1..9");

@@ -282,6 +282,22 @@ def test_terminated(strata, python, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+#: Ends as an interrupted program does, but on a card of the compute capability 8.0.
+INTERRUPTED_ELSEWHERE = TRAIN + """
+step()
+own = torch.cuda.get_device_capability() == (8, 0)
+with open('runs', 'a') as file:
+    print('own' if own else 'other', type(optimizer).__name__, file=file)
+sys.exit(0 if own else 130)
+"""
+
+
+def test_an_interrupt_ends_runs_on_other_cards(strata, python, tmp_path):
+    dryrun(strata, ["--device", "A100-80GB", "--on-each-card", "--change", "optimizer=SGD"], [python, "-c", INTERRUPTED_ELSEWHERE], cwd=tmp_path)
+    runs = (tmp_path / "runs").read_text().splitlines()
+    assert runs[:2] == ["own Adam", "own SGD"] and set(runs[2:]) == {"other Adam"} and len(runs) <= 4
+
+
 def test_output_is_passed_on(strata, python):
     raw = subprocess.run([strata, "dryrun", "--json", "--", python, "-c", "import os; os.write(1, b'\\xff\\0raw')"], capture_output=True)
     assert b"\xff\0raw" in raw.stderr

@@ -166,6 +166,7 @@ TEST(DryRunReport, ComparesOtherGenerationsByTheirOwnRunsAlone)
     report.changedOnEachCard = { { "H200-141GB", kMiB, "yes", 0 } };
     const auto changed = nlohmann::json::parse(jsonLine(dryRunAnswer(report)))["changed"];
     EXPECT_EQ(changed["each_card"].size(), 1u);
+    EXPECT_FALSE(changed["fits_on"].empty());
     for (const auto& one : changed["fits_on"])
         EXPECT_EQ(one["fits"],
             one["name"] == "T4-16GB" || std::string(one["name"]).starts_with("H") ? "yes" : "not_comparable")

@@ -222,6 +222,12 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
         out.more = hintOf(run);
         break;
     case DryRunVerdict::Cancelled:
+        if (run.eachCard && run.exitStatus == 0 && (outcome.request.change.isEmpty() || result.changed)) {
+            out.verdict = Words::tr("%1 after %2, during the runs on other cards. It needs %3 of %4 on %5.")
+                              .arg(text::strong(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs),
+                                  boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result));
+            break;
+        }
         out.verdict = Words::tr("%1 after %2; %3")
                           .arg(text::strong(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs), until);
         break;
