@@ -3,8 +3,30 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string_view>
 
 namespace strata::model {
+
+namespace {
+
+using Releaser = ReplayGuesses::Releaser;
+
+/// What called release_cached_blocks(), by the names of CUDACachingAllocator's functions; none: the stack has
+/// no such frame.
+std::optional<Releaser> releaserIn(const Recording& recording, StackId stack)
+{
+    for (const FrameId id : recording.stacks.stack(stack)) {
+        const std::string_view function = recording.strings[recording.stacks.frame(id).function];
+        if (function.find("DeviceCachingAllocator::malloc(") != std::string_view::npos)
+            return Releaser::Malloc;
+        if (function.find("DeviceCachingAllocator::emptyCache(") != std::string_view::npos)
+            return Releaser::EmptyCache;
+    }
+    return std::nullopt;
+}
+
+} // namespace
 
 TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, const TraceCheckOptions& options,
     std::int64_t rangeBytes, const std::vector<std::int32_t>& rank)
@@ -318,6 +340,8 @@ ReplayGuesses::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t
         != nullptr)
         return Releaser::EmptyCache; // malloc() would not have come to it
     const StackId who = m_events->stack[release];
+    if (const auto named = who.valid() ? releaserIn(m_trace->recording(), who) : std::nullopt)
+        return *named;
     if (who.valid() && m_events->stack[malloc].valid())
         return who == m_events->stack[malloc] ? Releaser::Malloc : Releaser::EmptyCache;
     if (m_guesses.wantsCheckpoint(m_cursor.at()))

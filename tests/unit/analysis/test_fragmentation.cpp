@@ -117,6 +117,24 @@ TEST_F(SmallReplays, ThrashTellsWhoGaveBackAndWhatWasTakenAgain)
     EXPECT_EQ(thrash.causes[1].bytes, 20 * kMapMiB);
 }
 
+// Each event of a session has a stack of its own: frames of the allocator tell who released memory.
+TEST_F(SmallReplays, ThrashOfARefusedRequestIsNoEmptyCache)
+{
+    const auto causeBy = [&](const std::string& function) {
+        const std::string request = "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::malloc@a.cpp:1|"
+                                    "run@train.py:9";
+        const std::string release = "stack=\"c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::"
+            + function + "()@a.cpp:2|" + request + '"';
+        const ReplayReport report = reportOn(row("segment_alloc", 0, 30 * kMapMiB) + row("alloc", 0, 30 * kMapMiB)
+            + freedBlock(0, 30 * kMapMiB) + row("segment_free", 0, 30 * kMapMiB, release) + "oom size="
+            + std::to_string(400 * kMapMiB) + " free=1 stack=" + request + '\n');
+        const Thrash thrash = thrashOf(trace(), report);
+        return std::string(thrash.causes.empty() ? "none" : causeName(thrash.causes[0].cause));
+    };
+    EXPECT_EQ(causeBy("malloc"), "retry");
+    EXPECT_EQ(causeBy("emptyCache"), "empty_cache");
+}
+
 TEST_F(SmallReplays, ThrashOfARetryLostTheTimeFromItsReleaseToItsRequest)
 {
     const ReplayReport report = reportOn(row("segment_alloc", 0, 30 * kMapMiB, "time=10")
