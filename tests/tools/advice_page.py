@@ -18,6 +18,7 @@ ANALYSES = ("model/analysis", "model/whatif/plan/advice.cpp", "model/whatif/kind
 #: Advice begins a sentence, or a part of one, with one of these.
 VERBS = ("break|call|checkpoint|compute|del|delete|drop|dry-run|end|evaluate|free|give|increase|keep|let|load|look|lower|make|move|name|pass|put|raise|"
          "record|reduce|release|remove|reserve|reuse|run|set|share|start|try|use|wait")
+TR = re.compile(r'\btr\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
 IMPERATIVE = re.compile(rf"(?:^|[:;.,] (?:or |and |so )?)(?:{VERBS})\b", re.IGNORECASE)
 
 
@@ -35,7 +36,7 @@ def main():
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ") and not line.startswith(("| advice |", "| --- |"))]
     quotes = [row[0] for row in rows] + [line[2:] for line in lines if line.startswith("- ")]
     sentences, known = update.collect(), names_of_tests()
-    said = [*sentences, *(re.sub(r'"\s+"', "", source) for source in texts("views", ".cpp"))]
+    said = [*sentences, *(re.sub(r'"\s+"', "", text) for source in texts("views", ".cpp") for text in TR.findall(source))]
     wrong = [f"no sentence of the program has: {quote}" for quote in quotes if not any(quote in text for text in said)]
     for advice, _, tests in rows:
         named = re.findall(r"`(?:\w+\.py::)?([^`]+)`", tests)

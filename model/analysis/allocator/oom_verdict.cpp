@@ -283,7 +283,7 @@ Result<OomVerdict> oomVerdictOf(
     const bool isCapacityOpen = verdict.capacitySource == ReplayReport::CapacitySource::OutOfMemory
         && limit - verdict.packedSpareBytes <= largestCardBytes();
     const Certainty alone = isCapacityOpen ? isAlone(available) : Certainty::Recorded;
-    verdict.capacityDoubtful = isTooBig && alone == Certainty::Unknown;
+    verdict.capacityDoubtful = isTooBig && !isLimited && alone == Certainty::Unknown;
     if (isLimited) {
         verdict.cause = OomCause::MemoryFraction;
     } else if (isTooBig) {

@@ -97,14 +97,14 @@ struct OomVerdict {
 /// Of the out-of-memory that `map` is of, by the figures of the allocator and of the driver. The first that
 /// holds:
 ///
-///   unknown          too big, but the capacity is not recorded, and PyTorch could use the memory of no known
-///                    GPU: others may hold the rest
 ///   memory_fraction  the driver had as much free as the segment for the request takes
-///   too_big          live blocks and the request exceed the limit, or leave less than kNearlyFull of it
+///   too_big          live blocks and the request exceed the limit, or leave less than kNearlyFull of it.
+///                    `unknown` instead, where the capacity is not recorded and PyTorch could use the memory
+///                    of no known GPU: others may hold the rest, unless even the largest GPU is too small
 ///   another          the one with most bytes that alone would have served the request
 ///
-/// Leaks and states to come need more than the allocator: see takeLeak() and takeStates(). Replays the trace
-/// once for each setting worth trying. Fails with Cancelled alone.
+/// Leaks, states to come and first steps need more than the allocator: see takeLeak(), takeStates() and
+/// takeFirstStep(). Replays the trace once for each setting worth trying. Fails with Cancelled alone.
 [[nodiscard]] Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, const AllocatorMap& map,
     const ReplayReport& report, const Progress& progress = {});
 

@@ -53,7 +53,7 @@ public:
         m_found.inOptimizer = origin.has(StackOrigin::Optimizer);
         m_found.inSetup = origin.has(StackOrigin::Setup) || origin.has(StackOrigin::Load)
             || origin.has(StackOrigin::Init);
-        m_found.inLoss = origin.has(StackOrigin::Classifies);
+        m_found.inLoss = origin.has(StackOrigin::CrossEntropy);
         const EventPhase phase = m_trace.events().phaseOf(static_cast<std::size_t>(map.event));
         m_found.gradientsOff = phase == EventPhase::NoGrad || phase == EventPhase::Inference;
         lookAtSteps(map.event, origin);
@@ -80,9 +80,12 @@ private:
               });
         const bool inPass = request.has(StackOrigin::Module) || request.has(StackOrigin::Backward)
             || m_steps.phaseAt(event) == Phase::Backward;
-        m_found.inFirstStep = inPass && std::ranges::none_of(m_steps.steps, [&](const TrainingStep& step) {
-            return step.kind != StepKind::Setup && step.last < event;
-        });
+        const auto isComplete = [&](const TrainingStep& step) {
+            return step.last < event
+                && (m_found.trainingSeen ? step.kind == StepKind::Train
+                                         : step.kind != StepKind::Setup && step.kind != StepKind::Incomplete);
+        };
+        m_found.inFirstStep = inPass && std::ranges::none_of(m_steps.steps, isComplete);
     }
 
     /// Born in a step of training that was over when the one that failed began.
@@ -96,19 +99,16 @@ private:
 
     void count(BlockId block, const StackOrigin& origin)
     {
-        const BlockCategory& of = m_categories.of(block);
-        const Category category = of.category;
+        const Category category = m_categories.of(block).category;
         const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
         if (category == Category::Gradient)
             m_found.gradientBytes = wrapAdd(m_found.gradientBytes, bytes);
         if (origin.has(StackOrigin::State))
             m_stateBytes[m_trace.blocks().stack[block]] += bytes;
-        if (origin.has(StackOrigin::Classifies))
+        if (origin.has(StackOrigin::CrossEntropy))
             add(m_found.loss, block);
-        if (category == Category::Activation && isOfEarlierStep(block)) {
+        if (category == Category::Activation && isOfEarlierStep(block))
             add(m_found.graphsKept, block);
-            m_found.graphsKeptSureBytes += isSure(of.certainty()) ? bytes : 0;
-        }
         if (category == Category::OptimizerState || origin.has(StackOrigin::Optimizer))
             add(m_found.states, block);
         else if (category == Category::Parameter)

@@ -27,9 +27,8 @@ struct OomEvidence {
     /// Lines of the optimizer that make states, each one for every parameter; 0: the request is of none.
     std::int64_t stateLines = 0;
     Held activations; ///< of modules: activations, and what the forward that failed made
-    /// Activations of steps of training that are over, whose backward did not free them.
+    /// Activations of steps of training that are over: a graph holds them, or the program itself.
     Held graphsKept;
-    std::int64_t graphsKeptSureBytes = 0; ///< of these, where the category is no guess
     Held others; ///< inputs, and blocks without a category
     Held loss; ///< allocated within a cross entropy or log softmax
     Held loaded; ///< by torch.load() or load_file(), each with the size of another live block
@@ -39,8 +38,8 @@ struct OomEvidence {
     bool inLoss = false; ///< the request
     bool gradientsOff = false; ///< at the request, as autograd noted
     bool trainingSeen = false; ///< a backward or an optimizer, up to the request or behind it
-    /// The request is of a module or backward, and no step before it is whole: what such a step needs in all
-    /// is not recorded.
+    /// The request is of a module or backward, and no step before it is complete (of training, or where
+    /// nothing trains of any kind): what such a step needs in all is not recorded.
     bool inFirstStep = false;
 };
 

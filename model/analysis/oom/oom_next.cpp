@@ -153,12 +153,14 @@ private:
         m_steps.push_back({ std::move(what), std::move(command), verified, false });
     }
 
-    /// Whether the request would be served without so many bytes, wherever they lie.
+    /// Whether the request would be served without so many bytes, wherever they lie; of fragments, which
+    /// leave room for one such request, whether another one would be.
     [[nodiscard]] bool wouldServe(std::int64_t bytes) const
     {
-        return bytes > 0
-            && wrapAdd(m_verdict.packedSpareBytes, bytes)
-            >= static_cast<std::int64_t>(kNearlyFull * static_cast<double>(m_verdict.limitBytes));
+        const std::int64_t spare = m_verdict.cause == OomCause::Fragmented
+            ? m_verdict.roundedBytes
+            : static_cast<std::int64_t>(kNearlyFull * static_cast<double>(m_verdict.limitBytes));
+        return bytes > 0 && wrapAdd(m_verdict.packedSpareBytes, bytes) >= spare;
     }
 
     [[nodiscard]] Sentence lineOf(StackId stack) const
@@ -188,11 +190,6 @@ private:
         addLeak(false);
         if (m_steps.size() > before)
             return;
-        if (wouldServe(found.graphsKeptSureBytes))
-            return put(say("Keep loss.detach() or loss.item() instead of a loss or output with its graph: %1 of "
-                           "activations outlived the backward of their step.",
-                           asBytes(found.graphsKept.bytes)),
-                true);
         if (wouldServe(found.graphsKept.bytes))
             return put(say("Probably a loss or output is kept with its graph: keep loss.detach() or loss.item(). "
                            "%1 seem to be activations of earlier steps.",

@@ -18,10 +18,10 @@ struct NextStep {
 };
 
 /// Three at most, the best first; never empty. First what ends the cause: settings that serve the request in
-/// a replay for fragments, an edit for all else, by what `evidence` shows to hold enough. A recording that
-/// ends in the failure does not show what the program needs: then a dry run on a larger simulated card and a
-/// plan for the memory of this one are the last two. `file`: the recording, which names the file of the dry
-/// run.
+/// a replay for fragments, unless needsMore(), and an edit for all else, by what `evidence` shows to hold
+/// enough. A recording that ends in the failure does not show what the program needs: then a dry run on a
+/// larger simulated card and a plan for the memory of this one are the last two. `file`: the recording, which
+/// names the file of the dry run.
 [[nodiscard]] std::vector<NextStep> nextSteps(const DeviceTrace& trace, const OomVerdict& verdict,
     const OomEvidence& evidence, const std::string& file);
 

@@ -299,7 +299,7 @@ TEST_F(OomVerdicts, FragmentsOfAFirstStepAreALikelyCause)
     verdict.packedSpareBytes = 19 * kOomMiB; // another such request is refused
     OomEvidence evidence;
     takeFirstStep(verdict, evidence);
-    EXPECT_EQ(verdict.certainty, Certainty::Recorded) << "a step before it was whole";
+    EXPECT_EQ(verdict.certainty, Certainty::Recorded) << "a step before it was complete";
     evidence.inFirstStep = true;
     takeFirstStep(verdict, evidence);
     EXPECT_EQ(verdict.certainty, Certainty::Likely);
@@ -326,9 +326,58 @@ TEST_F(OomVerdicts, GraphsThatOutlivedTheirBackwardComeFirst)
     evidence.graphsKept.bytes = 30 * kOomMiB;
     EXPECT_EQ(first(evidence).what.text().find("Probably"), 0u) << first(evidence).what.text();
     EXPECT_FALSE(first(evidence).verified);
-    evidence.graphsKeptSureBytes = 30 * kOomMiB;
-    EXPECT_EQ(first(evidence).what.text().find("Keep loss.detach()"), 0u) << first(evidence).what.text();
-    EXPECT_TRUE(first(evidence).verified);
+}
+
+/// Steps of training: a forward whose activation stays, a backward, an optimizer. Then a forward is refused.
+TEST_F(OomVerdicts, EvidenceComesFromTheStepsBeforeTheRequest)
+{
+    const auto evidenceAfter = [&](int steps) {
+        const std::string forward = " stack=forward@model.py:20|_call_impl@/v/site-packages/torch/nn/modules/module.py:7|"
+                                    "main@train.py:9\n";
+        const std::string backward
+            = " stack=AddmmBackward0::apply@f.cpp:1|torch::autograd::Engine::evaluate_function@engine.cpp:1\n";
+        const std::string update = " stack=step@/v/site-packages/torch/optim/sgd.py:7|main@train.py:12\n";
+        std::string text, kept;
+        for (int step = 0; step < steps; ++step) {
+            const std::int64_t place = 100 * step;
+            text += "segment_alloc " + at(place) + " " + mib(20) + forward + "alloc " + at(place) + " " + mib(20) + forward;
+            for (const std::string& stack : { backward, update })
+                text += "segment_alloc " + at(place + 50) + " " + mib(20) + stack + "alloc " + at(place + 50) + " "
+                    + mib(20) + stack + freedAt(place + 50, 20) + "segment_free " + at(place + 50) + " " + mib(20)
+                    + "\n";
+            kept += fullSegment(place, 20);
+        }
+        (void)verdictOn(text + "oom size=" + mib(90) + " free=0" + forward + kept, 100);
+        const DeviceTrace& trace = m_session->devices().at(0);
+        const auto report = checkReplay(trace, {});
+        const auto event = static_cast<EventIndex>(trace.outOfMemories()[0]);
+        const auto map = allocatorMapAt(trace, event, &*report);
+        return explainOom(trace, Clock(trace), map, *report)->evidence;
+    };
+    const OomEvidence first = evidenceAfter(0);
+    EXPECT_TRUE(first.inFirstStep);
+    EXPECT_FALSE(first.trainingSeen);
+    const OomEvidence third = evidenceAfter(2);
+    EXPECT_FALSE(third.inFirstStep);
+    EXPECT_TRUE(third.trainingSeen);
+    EXPECT_EQ(third.graphsKept.blocks, 2);
+    EXPECT_EQ(third.graphsKept.bytes, 40 * kOomMiB);
+}
+
+TEST_F(OomVerdicts, LittleIsNoEditWhereTheFirstStepGoesOn)
+{
+    OomVerdict verdict = verdictOn(besideAFreePiece(2, 37), 100);
+    verdict.cause = OomCause::Fragmented;
+    verdict.packedSpareBytes = verdict.roundedBytes / 2;
+    OomEvidence evidence;
+    evidence.inFirstStep = true;
+    evidence.liveBytes = 60 * kOomMiB;
+    evidence.activations.bytes = 50 * kOomMiB;
+    evidence.copied.bytes = 4096;
+    const auto first = [&] { return nextSteps(m_session->devices().at(0), verdict, evidence, "x").at(0); };
+    EXPECT_NE(first().what.text().find("batch size"), std::string::npos) << first().what.text();
+    evidence.copied.bytes = verdict.roundedBytes / 2;
+    EXPECT_NE(first().what.text().find("deepcopy"), std::string::npos) << first().what.text();
 }
 
 TEST_F(OomVerdicts, AnEditIsAdvisedWhereWhatItFreesWouldServe)

@@ -44,7 +44,7 @@ enum FrameBit : std::uint32_t {
     ZeroesGradients = 1 << 24,
     ReadsFiles = 1 << 25,
     CopiesDeeply = 1 << 26,
-    IsOfLoss = 1 << 27,
+    IsCrossEntropy = 1 << 27,
 };
 constexpr std::uint32_t kWorks = CallsModule | RunsBackward | Optimizes;
 
@@ -107,11 +107,11 @@ std::uint32_t bitsOfNative(std::string_view function)
 }
 
 /// Cross entropy and what it is made of, of Python and C++.
-std::uint32_t bitsOfLoss(std::string_view function)
+std::uint32_t bitsOfCrossEntropy(std::string_view function)
 {
     static constexpr std::array<std::string_view, 5> kLosses{ "cross_entropy", "log_softmax", "LogSoftmax",
         "nll_loss", "NllLoss" };
-    return hasAny(function, kLosses) ? std::uint32_t{ IsOfLoss } : 0;
+    return hasAny(function, kLosses) ? std::uint32_t{ IsCrossEntropy } : 0;
 }
 
 /// Code that loads weights, of torch or of packages upon it.
@@ -271,7 +271,7 @@ private:
         Native& native = m_natives[function.index()];
         if (!native.known)
             native = { true,
-                bitsOfNative(m_recording.strings[function]) | bitsOfLoss(m_recording.strings[function]) };
+                bitsOfNative(m_recording.strings[function]) | bitsOfCrossEntropy(m_recording.strings[function]) };
         return native.bits;
     }
     std::uint32_t look(const Frame& frame)
@@ -288,7 +288,7 @@ private:
         if (file.origin == FrameOrigin::Native)
             return lookAtNative(frame.function);
         const std::string_view function = m_recording.strings[frame.function];
-        const std::uint32_t common = Python | bitsOfLoss(function);
+        const std::uint32_t common = Python | bitsOfCrossEntropy(function);
         if (file.origin == FrameOrigin::Torch)
             return common | bitsOfTorch(file.place, function);
         std::uint32_t bits = common | bitsOfLoading(function);
@@ -385,7 +385,7 @@ StackOrigin StackOrigins::originOf(std::span<const FrameId> innermostFirst) cons
     tells(Reduces, StackOrigin::Reducer);
     tells(ReadsFiles, StackOrigin::ReadsTensors);
     tells(CopiesDeeply, StackOrigin::Copies);
-    tells(IsOfLoss, StackOrigin::Classifies);
+    tells(IsCrossEntropy, StackOrigin::CrossEntropy);
     if ((all & Checkpoints) != 0 && (all & CallsModule) != 0)
         origin.bits |= StackOrigin::Recompute;
     return origin;

@@ -42,7 +42,7 @@ struct StackOrigin {
         Loss = 1 << 23, ///< ... one that compares outputs with targets
         TorchOptimizer = 1 << 24, ///< ... of an optimizer of torch.optim
         ZeroGrad = 1 << 25, ///< within zero_grad() of an optimizer or a module
-        Classifies = 1 << 26, ///< within a cross entropy or log softmax, of Python or C++, or its backward
+        CrossEntropy = 1 << 26, ///< within a cross entropy or log softmax, of Python or C++, or its backward
     };
     std::uint32_t bits = 0;
     FrameId moves; ///< the frame that moves a tensor for Module._apply, or shards it; none: there is none

@@ -28,7 +28,7 @@ public:
     WorkspaceFinder(const DeviceTrace& trace, BlockBirths& births, const StackActors& actors,
         const ParameterSizes& parameters);
 
-    /// Of a block of the trace; none: nothing shows a workspace.
+    /// Of a block that the trace allocates; none: nothing shows a workspace.
     [[nodiscard]] std::optional<CategoryRule> ruleOf(const BlockBirth& birth) const;
 
 private:
