@@ -208,10 +208,15 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
             LeakTexts::tr("Leaks are what grows from step to step. Record the program from its start:"),
             text::recordCommand(), {}, LeakTexts::tr("Or call this in it before the training loop:"),
             text::recordLine() };
-    if (report.noneWhole)
-        return { LeakTexts::tr("No step is whole in this recording"),
-            LeakTexts::tr("Leaks are what grows from step to step. Record more of them:"),
-            text::recordCommand(), {} };
+    if (report.noneComplete)
+        return { LeakTexts::tr("The recording has no complete step"),
+            training.trace->outOfMemories().empty()
+                ? LeakTexts::tr(
+                      "Leaks are what grows from step to step. Record at least %1 steps after the warm-up.")
+                      .arg(text::count(kFewestSteps))
+                : LeakTexts::tr("Leaks are what grows from step to step, and the program ran out of memory within "
+                                "the first one. Summary says what to do."),
+            {}, {} };
     if (report.steps == 0)
         return { LeakTexts::tr("No steps to compare"),
             LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"),

@@ -2,6 +2,7 @@
 #include "model/analysis/training/leaks/leak_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -11,28 +12,53 @@ namespace {
 
 constexpr std::size_t kCompared = 3; ///< steps at the beginning and at the end
 
-/// Sizes of what step `index` allocates, in order, without births that are left out. What comes behind the
-/// first of those may be larger because of it, unless that is one of the first allocations, an input itself.
-std::vector<std::int64_t> sizesOf(const DeviceTrace& trace, const LeakBoundaries& boundaries,
-    std::size_t index, std::span<const EventIndex> leftOut)
-{
-    constexpr std::size_t kInputs = 20; // an input is among the first twentieth of a step's allocations
-    std::vector<std::int64_t> sizes;
+/// What a step allocates, in order, without births that are left out; and how many come before the first of
+/// those.
+struct StepSizes {
+    std::vector<std::int64_t> bytes;
     std::size_t before = 0;
+};
+
+StepSizes sizesOf(const DeviceTrace& trace, const LeakBoundaries& boundaries, std::size_t index,
+    std::span<const EventIndex> leftOut)
+{
+    StepSizes sizes;
     bool met = false;
     for (EventIndex e = boundaries.events[index - 1] + 1; e <= boundaries.events[index]; ++e) {
         if (trace.events().action[static_cast<std::size_t>(e)] != Action::Alloc)
             continue;
         if (!std::ranges::binary_search(leftOut, e)) {
-            sizes.push_back(trace.events().bytes[static_cast<std::size_t>(e)]);
+            sizes.bytes.push_back(trace.events().bytes[static_cast<std::size_t>(e)]);
         } else if (!met) {
             met = true;
-            before = sizes.size();
+            sizes.before = sizes.bytes.size();
         }
     }
-    if (met && before > sizes.size() / kInputs)
-        sizes.resize(before);
+    if (!met)
+        sizes.before = sizes.bytes.size();
     return sizes;
+}
+
+/// Of each step after the warm-up the same share of its allocations: what comes behind a block that is left
+/// out may be larger because of it. All of them where such a block is among the first of a step: then it is
+/// what the step works on.
+std::vector<std::vector<std::int64_t>> comparedSizes(
+    const DeviceTrace& trace, const LeakBoundaries& boundaries, std::span<const EventIndex> leftOut)
+{
+    constexpr double kFirst = 0.05; // of a step's allocations: a guess, tried in test_leaks.py
+    double share = 1;
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::size_t i = boundaries.warmup; i < boundaries.count(); ++i) {
+        StepSizes sizes = sizesOf(trace, boundaries, i, leftOut);
+        if (!sizes.bytes.empty())
+            share = std::min(
+                share, static_cast<double>(sizes.before) / static_cast<double>(sizes.bytes.size()));
+        all.push_back(std::move(sizes.bytes));
+    }
+    if (share > kFirst)
+        for (std::vector<std::int64_t>& sizes : all)
+            sizes.resize(static_cast<std::size_t>(std::llround(share * static_cast<double>(sizes.size()))));
+    return all;
 }
 
 bool inputsGrow(
@@ -43,13 +69,13 @@ bool inputsGrow(
         return false;
     std::vector<std::int64_t> first, last;
     std::vector<double> sums;
-    for (std::size_t i = boundaries.warmup; i < boundaries.count(); ++i) {
-        const std::vector<std::int64_t> sizes = sizesOf(trace, boundaries, i, leftOut);
-        sums.push_back(std::accumulate(sizes.begin(), sizes.end(), 0.0));
-        if (i < boundaries.warmup + kCompared)
-            first.insert(first.end(), sizes.begin(), sizes.end());
-        if (i + kCompared >= boundaries.count())
-            last.insert(last.end(), sizes.begin(), sizes.end());
+    const auto steps = comparedSizes(trace, boundaries, leftOut);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        sums.push_back(std::accumulate(steps[i].begin(), steps[i].end(), 0.0));
+        if (i < kCompared)
+            first.insert(first.end(), steps[i].begin(), steps[i].end());
+        if (i + kCompared >= steps.size())
+            last.insert(last.end(), steps[i].begin(), steps[i].end());
     }
     std::ranges::sort(first);
     std::ranges::sort(last);

@@ -41,7 +41,7 @@ public:
         m_report.device = trace.device();
         m_report.steps = m_boundaries.count();
         m_report.warmup = m_boundaries.warmup;
-        m_report.noneWhole = m_report.steps == 0
+        m_report.noneComplete = m_report.steps == 0 && m_steps.evidence != StepEvidence::Rhythm
             && std::ranges::find(m_steps.steps, StepKind::Incomplete, &TrainingStep::kind)
                 != m_steps.steps.end();
     }
@@ -74,8 +74,9 @@ private:
     {
         if (m_trace.eventCount() == 0)
             return say("the recording has no events: nothing tells what grows");
-        if (m_report.noneWhole)
-            return say("no step is whole in this recording: %1 after the warm-up are needed, 30 are better",
+        if (m_report.noneComplete)
+            return say("the recording has no complete step: %1 steps after the warm-up are needed, 30 are "
+                       "better",
                 kFewestLeakSteps);
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");

@@ -70,7 +70,7 @@ struct LeakReport {
     std::int64_t steps = 0; ///< whose ends were compared, warm-up included
     std::int64_t warmup = 0;
     bool compared = false; ///< else steps are not known, a guess, or too few: `why` says so
-    bool noneWhole = false; ///< steps are known, and the recording holds none from begin to end
+    bool noneComplete = false; ///< a step began or ended, and the recording holds none from begin to end
     bool areGuess = false; ///< the steps; they are not compared then
     StepEvidence evidence = StepEvidence::None; ///< of the steps whose ends were compared
     Certainty certainty = Certainty::Unknown; ///< likewise
