@@ -32,8 +32,8 @@ namespace strata::model {
 [[nodiscard]] std::optional<StartBefore> startOfProgram(
     const std::vector<LateStart>& starts, const RecordedRun& run);
 
-/// Gives the bounds of the peaks room for what a replay from that start may be off, less where they are far
-/// apart. Requested bytes get more of it below; bounds of the reserved peak come as they were replayed.
+/// Widens the bounds of the peaks by what a replay from that start may be off, less where they are far
+/// apart. Requested bytes get more room below. Bounds of the reserved peak come as they were replayed.
 void widenLate(Prediction& prediction, std::int64_t leastReservedBytes, std::int64_t mostReservedBytes,
     const LateStart& start);
 

@@ -55,7 +55,9 @@ double LateStart::mostOffShare() const
 
 StartBefore startOf(const RecordedRun& run, const StartHistory& history)
 {
-    return { .history = history, .optimizerEvent = firstOptimizerEvent(run) };
+    return { .history = history,
+        .settings = run.report->settings,
+        .optimizerEvent = firstOptimizerEvent(run) };
 }
 
 Result<std::vector<LateStart>> lateStartsOf(const std::vector<RecordedRun>& runs, const Progress& progress)

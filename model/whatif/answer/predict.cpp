@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <numeric>
 #include <span>
 
 namespace strata::model {

@@ -302,7 +302,8 @@ private:
     void layOut(const StartSegment& segment)
     {
         const SegmentLayout layout
-            = layoutOf(m_trace, segment, [&](std::uint32_t row) { return m_made.older(row).bytes; });
+            = layoutOf(m_trace, segment, m_run.before->settings,
+                [&](std::uint32_t row) { return m_made.older(row).bytes; });
         const bool isSmall = segment.isSmall();
         const ProgramRun::Block like = m_made.older(segment.older.front());
         if (!isSmall) // one block as large as the segment makes it

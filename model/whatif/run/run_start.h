@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/replay/allocator_settings.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct StartHistory {
 /// How the memory from before recording is there when a run is replayed. A value.
 struct StartBefore {
     StartHistory history = {};
+    AllocatorSettings settings = {}; ///< those that were recorded: they made the segments
     /// Requested bytes of blocks from before recording, by row, and behind them of further ones; missing: as
     /// recorded.
     std::vector<std::int64_t> bytes = {};

@@ -2,7 +2,6 @@
 #include "model/whatif/run/start_segments.h"
 
 #include "model/base/wrap.h"
-#include "model/replay/allocator_settings.h"
 
 #include <algorithm>
 #include <numeric>
@@ -45,9 +44,8 @@ std::vector<std::int64_t> cachedAtStart(const DeviceTrace& trace)
 }
 
 SegmentLayout layoutOf(const DeviceTrace& trace, const StartSegment& segment,
-    const std::function<std::int64_t(std::uint32_t row)>& bytesOf)
+    const AllocatorSettings& settings, const std::function<std::int64_t(std::uint32_t row)>& bytesOf)
 {
-    const AllocatorSettings settings;
     const BlockColumns& blocks = trace.blocks();
     SegmentLayout layout;
     std::int64_t used = 0, more = 0; // gaps and blocks; than as recorded
@@ -61,16 +59,13 @@ SegmentLayout layoutOf(const DeviceTrace& trace, const StartSegment& segment,
         more = wrapAdd(more, wrapSub(bytes, recorded));
         at = address + static_cast<std::uint64_t>(recorded);
     }
-    constexpr std::int64_t kRound = AllocatorSettings::kRoundLarge;
     layout.bytes = segment.life->bytes;
-    if (!segment.isSmall() && more != 0) {
+    if (!segment.isSmall() && (more != 0 || layout.bytes < AllocatorSettings::kMinLargeAlloc)) {
         // Requests below kMinLargeAlloc share segments of that size: one grows where they need more.
         const std::int64_t grown
             = layout.bytes == settings.largeSegmentBytes ? layout.bytes : wrapAdd(layout.bytes, more);
-        layout.bytes = wrapAdd(std::max(grown, used), kRound - 1) / kRound * kRound;
+        layout.bytes = settings.segmentBytes(std::max({ grown, used, AllocatorSettings::kSmallSize + 1 }));
     }
-    if (!segment.isSmall() && layout.bytes < AllocatorSettings::kMinLargeAlloc)
-        layout.bytes = settings.largeSegmentBytes;
     layout.gaps.push_back(wrapSub(layout.bytes, used));
     return layout;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/replay/allocator_settings.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -31,8 +32,9 @@ struct SegmentLayout {
 };
 
 /// A segment once its blocks have other sizes: `bytesOf(row)` requested bytes. Gaps between blocks stay. A
-/// large segment grows and shrinks with its blocks, as far as the allocator makes such segments.
+/// large segment grows and shrinks with its blocks, as far as the allocator makes such segments with those
+/// settings.
 [[nodiscard]] SegmentLayout layoutOf(const DeviceTrace& trace, const StartSegment& segment,
-    const std::function<std::int64_t(std::uint32_t row)>& bytesOf);
+    const AllocatorSettings& settings, const std::function<std::int64_t(std::uint32_t row)>& bytesOf);
 
 } // namespace strata::model

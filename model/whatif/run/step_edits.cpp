@@ -145,7 +145,11 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
                 trace, say("record another step of the training: strata record --deep-step 5 -- COMMAND")));
     return fail(Error::Kind::Refused,
         say("the recording has no deep step, which tells what is saved for backward and who has it"),
-        hintForDeepStep(trace, say("record the program with one: strata record --deep-step 3 -- COMMAND")));
+        trace.outOfMemories().empty()
+            ? hintForDeepStep(
+                  trace, say("record the program with one: strata record --deep-step 3 -- COMMAND"))
+            : Hint(say("the program ran out of memory: strata oom has the command that runs all of it on a larger "
+                       "simulated GPU")));
 }
 
 Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace)
