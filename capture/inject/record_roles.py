@@ -434,9 +434,12 @@ class Listener:
     def list_all(self):
         """At the end, and where a recording begins late: what there is, whether or not an optimizer stepped since it came."""
         def tell():
-            for each in list(self.optimizers):
-                self.of(each).values(each, stepped=False)
             self.list_modules()
+            for each in list(self.optimizers):
+                try:
+                    self.of(each).values(each, stepped=False)
+                except Exception:  # another thread steps it meanwhile
+                    continue
             self.send()
         self.guarded(tell)()
 

@@ -76,7 +76,7 @@ Program = collections.namedtuple("Program", "kind family seed name")
 
 
 def programs(kind, held_back=False, seeds=None):
-    """Of a kind: one of each family that rules may be tuned against, and 30 at least, or of each that is held back; with `seeds` so many."""
+    """One program of each held-back family of a kind, or 30 at least of the others. With `seeds`: so many of each family."""
     families = [name for name in FAMILIES[kind] if (name in HELD_BACK[kind]) == held_back]
     seeds = seeds or (kind == "doubts")
     count = seeds * len(families) if seeds else len(families) if held_back else max(TUNED, len(families))

@@ -77,7 +77,7 @@ def keep(path):
 
 
 def program_of(kind, family):
-    """The function of a family, those of explained_held.py by name and kind."""
+    """The function of a family. In explained_held.py its name begins with the kind."""
     if family in explained_list.HELD_BACK[kind]:
         return getattr(importlib.import_module("explained_held"), f"{kind[:-1]}_{family}")
     return getattr(importlib.import_module(f"explained_{kind}"), family)

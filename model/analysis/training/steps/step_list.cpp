@@ -134,9 +134,9 @@ EventIndex Lister::alignedStart(Allocs one, Allocs next) const
     return i < one.end ? eventOf(i) : -1;
 }
 
-/// What sets a program up runs with gradients on as a forward does. The first forward begins where a module
-/// runs or where it looks like the second one, else with the first block that does not outlive the step; where
-/// no step is whole, with what is still there when the backward begins.
+/// Setting up a program runs with gradients on, as a forward does. The first forward begins where a module
+/// runs or where it looks like the second one. Else it begins with the first block that does not outlive the
+/// step; where no step is whole, with the first block that is there when the backward begins.
 EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) const
 {
     const Allocs before = allocsOf(first, backward.first - 1);
