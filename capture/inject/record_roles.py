@@ -2,8 +2,9 @@
 """Tells the recorder which tensors are parameters, buffers, gradients and states of optimizers, by name.
 
 Listens to what torch offers for it: hooks before and after the step of any optimizer, and at registrations of modules,
-parameters and buffers. Tells what changed, never keeps a tensor alive, and must never end the program: what goes wrong is
-said once, and then nothing more is told.
+parameters and buffers. Until an optimizer steps it also looks at each backward, and at torch.func.functional_call(). Tells
+what changed, never keeps a tensor alive, and must never end the program: what goes wrong is said once, and then nothing
+more is told.
 """
 import ctypes
 import functools
@@ -19,6 +20,7 @@ PARAMETER, BUFFER, GRADIENT, STATE, _INPUT, STEPPED = range(6)
 NO_OPTIMIZER = 0xffffffff
 FEW_OPTIMIZERS = 4
 ABSENT = -1  # address of what is not there
+MOST_LEAVES = 100_000
 PATIENCE = 30  # seconds that a thread may wait for another one's hook: the program may hold locks that we know nothing of
 
 
@@ -98,7 +100,7 @@ class Places:
         self.recorder, self.role, self.optimizer = recorder, role, optimizer
         self.known = {}  # (name, part) -> [number, address, (dtype, elements, device)]
 
-    def tell(self, name, part, tensor):
+    def tell(self, name, part, tensor, is_new=False):
         address = tensor.data_ptr()
         about = about_of(tensor)
         known = self.known.get((name, part))
@@ -106,7 +108,7 @@ class Places:
             if known is not None and known[1]:
                 self.recorder.place(known[0], 0)
             known = self.known[name, part] = [self.recorder.add(self.role, name, part, tensor, self.optimizer), 0, about]
-        if known[1] != address:
+        if known[1] != address or is_new:
             known[1] = address
             self.recorder.place(known[0], address)
 
@@ -127,12 +129,13 @@ class Places:
         self.recorder.changed.extend(changes)
         return False
 
-    def look_into(self, name, part, tensor):
-        """Tells of what it is made of; the keys of that. Nothing of one that has no memory: uninitialised, fake."""
+    def look_into(self, name, part, tensor, is_new=False):
+        """Tells of what it is made of; the keys of that. Nothing of one that has no memory: uninitialised, fake.
+        `is_new`: it may lie where the last one of that name lay."""
         seen = []
         try:
             for inner, each in parts_of(tensor, part):
-                self.tell(name, inner, each)
+                self.tell(name, inner, each, is_new)
                 seen.append((name, inner))
         except Exception:
             pass
@@ -339,6 +342,86 @@ def held_by(module, role):
     return module._parameters if role == PARAMETER else module._buffers
 
 
+def plain(tensor):
+    """What torch.func wraps while it runs."""
+    functorch = sys.modules["torch"]._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def role_at(module, path):
+    *owners, name = path.split(".")
+    for each in owners:
+        module = module._modules.get(each)
+        if module is None:
+            return PARAMETER
+    return BUFFER if name in module._buffers else PARAMETER
+
+
+class WithoutOptimizer:
+    """What is told of a program until an optimizer steps: its own code changes the parameters."""
+
+    def __init__(self, recorder, modules, list_modules):
+        self.modules, self.list_modules = modules, list_modules
+        self.passed = {role: Places(recorder, role) for role in (PARAMETER, BUFFER)}
+        self.gradients = Places(recorder, GRADIENT)
+        self.before = None  # where parameters of modules were at the last backward
+        self.names = {}  # id of a parameter that no module owns -> (weak reference to it, name)
+        self.leaves = {}  # id of a tensor that grad() differentiated by -> (weak reference to it, its version then)
+
+    def known(self, table, tensor):
+        known = table.get(id(tensor))
+        return known if known is not None and known[0]() is tensor else None
+
+    def passes(self, module, tensors):
+        """functional_call(): a module runs with these in place of its own. What hangs in a graph is made from parameters."""
+        tensors = {path: each for path, each in ((path, plain(each)) for path, each in tensors.items()) if each.is_leaf}
+        if all(self.known(self.names, each) for each in tensors.values()):
+            return
+        self.names = {number: known for number, known in self.names.items() if known[0]() is not None}
+        for path, each in tensors.items():
+            name = self.modules.name_in(module, path)
+            self.passed[role_at(module, path)].look_into(name, "", each, is_new=True)
+            self.names[id(each)] = weakref.ref(each), name
+
+    def before_backward(self):
+        """An assignment to `parameter.data` calls no hook."""
+        tensors = [each for module in list(self.modules.alive.values()) for each in list(module._parameters.values()) if each is not None]
+        before, self.before = self.before, addresses_of(tensors, sys.modules["torch"].Tensor.data_ptr)
+        if self.modules.dirty or self.before is None or self.before != before:
+            self.list_modules()
+
+    def after_grad(self, inputs, gradients):
+        owned = {id(each): (module, name) for module in list(self.modules.alive.values())
+                 for name, each in list(module._parameters.items()) if each is not None}
+        moved = {id(each) for each in inputs if id(each) not in owned and not self.known(self.names, each) and self.is_moved(each)}
+        for each, gradient in zip(inputs, gradients):
+            if id(each) in owned:
+                name = self.modules.name_in(*owned[id(each)])
+            elif id(each) in moved and len(moved) > 1:  # one alone may be an input that an attack changes
+                name = f"parameter {len(self.passed[PARAMETER].known)}"
+                self.passed[PARAMETER].look_into(name, "", each)
+                self.names[id(each)] = weakref.ref(each), name
+            else:
+                name = (self.known(self.names, each) or (None, None))[1]
+            if name and gradient is not None:
+                self.gradients.look_into(name, "", gradient, is_new=True)
+
+    def is_moved(self, tensor):
+        """A leaf that the program has changed in place since grad() differentiated by it first: that trains it."""
+        if not isinstance(tensor, sys.modules["torch"].Tensor) or not tensor.is_leaf or plain(tensor) is not tensor:
+            return False
+        known = self.known(self.leaves, tensor)
+        if known is None:
+            if len(self.leaves) >= MOST_LEAVES:
+                self.leaves = {number: each for number, each in self.leaves.items() if each[0]() is not None}
+            if len(self.leaves) < MOST_LEAVES:
+                self.leaves[id(tensor)] = weakref.ref(tensor), tensor._version
+            return False
+        return tensor._version != known[1]
+
+
 class Listener:
     def __init__(self, library):
         self.recorder = Recorder(library)
@@ -347,6 +430,7 @@ class Listener:
         self.optimizers = weakref.WeakKeyDictionary()
         self.ended = []  # what was told of optimizers that are gone
         self.owned = {role: Places(self.recorder, role) for role in (PARAMETER, BUFFER)}
+        self.without_optimizer = WithoutOptimizer(self.recorder, self.modules, self.list_modules)
         self.failed = self.looked = False
         self.renew_lock()
         os.register_at_fork(after_in_child=self.renew_lock)
@@ -373,6 +457,12 @@ class Listener:
             finally:
                 lock.release()
         return call
+
+    def telling(self, function):
+        def call(*arguments):
+            function(*arguments)
+            self.send()
+        return self.guarded(call)
 
     def of(self, optimizer):
         known = self.optimizers.get(optimizer)
@@ -464,8 +554,42 @@ class Listener:
         module.register_optimizer_step_pre_hook(apart(self.guarded(self.before_step)))
         module.register_optimizer_step_post_hook(apart(self.guarded(self.after_step)))
 
+    def patch_autograd(self, module):
+        """torch.autograd is loaded."""
+        run = getattr(module, "_engine_run_backward", None)
+        if run is None:  # PyTorch 2.2
+            return
+        before, after = self.telling(self.without_optimizer.before_backward), self.telling(self.without_optimizer.after_grad)
+
+        @functools.wraps(run)
+        def run_backward(outputs, *arguments, **named):
+            if self.optimizers:
+                return run(outputs, *arguments, **named)
+            before()
+            gradients = run(outputs, *arguments, **named)
+            if gradients and len(arguments) > 3:  # grad() was asked for them
+                after(arguments[3], gradients)
+            return gradients
+        module._engine_run_backward = run_backward
+
+    def patch_stateless(self, module):
+        """torch.nn.utils.stateless is loaded."""
+        if not hasattr(sys.modules.get("torch.autograd.graph"), "_engine_run_backward"):  # PyTorch 2.2
+            return
+        call, tell = module._functional_call, self.telling(self.without_optimizer.passes)
+
+        @functools.wraps(call)
+        def functional_call(of, tensors, *arguments, **named):  # torch.compile traces it: it must not use globals of this file
+            import torch
+            if not torch.compiler.is_compiling():
+                tell(of, tensors)
+            return call(of, tensors, *arguments, **named)
+        module._functional_call = functional_call
+
     @property
     def patches(self):
         """Module -> what is to be done when it is loaded."""
         return {"torch.nn.modules.module": [self.guarded(self.patch_modules)],
+                "torch.autograd": [self.guarded(self.patch_autograd)],
+                "torch.nn.utils.stateless": [self.guarded(self.patch_stateless)],
                 "torch.optim.optimizer": [self.guarded(self.patch_optimizers)]}

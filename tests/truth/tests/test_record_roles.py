@@ -288,6 +288,67 @@ print(json.dumps(wanted))
 """
 
 
+#: Says what is to be listed, and what is not, as [role, name, address].
+WITHOUT_OPTIMIZER = """
+import json, torch, torch.nn as nn
+from torch.func import functional_call, grad, vmap
+listed, others = [], []
+def say(to, role, name, tensor):
+    to.append([role, name, tensor.data_ptr()])
+def of(role, tensors):
+    for name, tensor in tensors.items():
+        say(listed, role, name, tensor)
+x = torch.ones(4, 8, device="cuda")
+assigned = nn.Linear(8, 16).cuda()
+net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32)).cuda().eval()
+for step in range(3):
+    for name, p in assigned.named_parameters():
+        p.data = torch.randn_like(p)
+    of("parameter", dict(assigned.named_parameters()))
+    assigned(x).sum().backward()
+weights, buffers = ({name: each.detach().clone() for name, each in found} for found in (net.named_parameters(), net.named_buffers()))
+for step in range(3):
+    weights = {name: each.requires_grad_() for name, each in weights.items()}
+    loss = functional_call(net, (weights, buffers), (x,)).sum()
+    slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
+    for role, tensors in ("parameter", weights.values()), ("buffer", buffers.values()), ("gradient", slopes):
+        of(role, {"Sequential." + name: each for name, each in zip(buffers if role == "buffer" else weights, tensors)})
+    made = {name: each - 0.1 * slope for (name, each), slope in zip(weights.items(), slopes)}
+    functional_call(net, (made, buffers), (x,))
+    for name, each in made.items():  # it hangs in a graph
+        say(others, "parameter", "Sequential." + name, each)
+    weights = {name: each.detach().clone() for name, each in made.items()}
+stacked = [{name: torch.stack([each.detach()] * 3) for name, each in tensors.items()} for tensors in (weights, buffers)]
+vmap(lambda *each: functional_call(net, each, (x,)))(*stacked)
+grad(lambda each: functional_call(net, each, (x,)).sum())(weights)
+for tensors, role in (stacked[0], "parameter"), (stacked[1], "buffer"), (weights, "parameter"):
+    of(role, {"Sequential." + name: each for name, each in tensors.items()})
+compiled = torch.compile(lambda each: functional_call(net, each, (x,)).sum(), fullgraph=True, backend="eager")
+compiled(weights)
+weight, bias, data = (torch.ones(*shape, device="cuda", requires_grad=True) for shape in ((8, 24), (24,), (4, 8)))
+MADE = "parameter 4", "parameter 5"
+for step in range(3):
+    slopes = torch.autograd.grad((data @ weight + bias).sum(), (weight, bias, data))
+    if step:
+        of("gradient", dict(zip(MADE, slopes)))
+    with torch.no_grad():
+        for each, slope in zip((weight, bias), slopes):
+            each.sub_(slope, alpha=0.1)
+of("parameter", dict(zip(MADE, (weight, bias))))
+for name in "parameter 4", "parameter 5", "parameter 6", "parameter 7":
+    say(others, "parameter", name, data)
+    say(others, "gradient", name, slopes[2])
+attacked = torch.ones(65536, 8, device="cuda", requires_grad=True)
+for step in range(3):
+    slope, = torch.autograd.grad((attacked @ weight).sum(), attacked)
+    with torch.no_grad():
+        attacked.add_(slope.sign(), alpha=0.1)
+    for name in "parameter 4", "parameter 5", "parameter 6", "parameter 7":
+        say(others, "gradient", name, slope)
+print(json.dumps({"listed": listed, "others": others}))
+"""
+
+
 def look_at_tensors(name, session, said, failures):
     rows = record_tools.roles(session)
     standing, titles = collections.defaultdict(dict), {}
@@ -344,6 +405,7 @@ def record(strata, python, programs, folder):
 def recorded(strata, python, tmp_path_factory):
     """What `strata record` recorded."""
     programs = {name: SAYS + text for name, text in PROGRAMS.items() if name != TIED}
+    programs["without an optimizer"] = WITHOUT_OPTIMIZER
     return record(strata, python, {**programs, "threads": THREADS.replace("FORKS", "100" if running.LONG else "30")}, str(tmp_path_factory.mktemp("roles")))
 
 
@@ -358,6 +420,16 @@ def own(simgpu, build, python, tmp_path_factory):
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != TIED])
 def test_tensors(recorded, name, failures):
     look_at_tensors(name, *recorded.look(name, failures), failures)
+
+
+def test_tensors_without_an_optimizer(recorded, failures):
+    session, said = recorded.look("without an optimizer", failures)
+    failures.expect("listing", "still told", "not recorded any more" in recorded.ended["without an optimizer"].stderr, False)
+    rows = {(row["role"], row["name"], row["address"]) for row in record_tools.roles(session)}
+    for name, is_listed in ("listed", True), ("others", False):
+        found = said[-1][name] if said else []
+        failures.expect(name, "tensors", bool(found), True)
+        failures.expect(name, "of them in the recording", [each for each in found if (tuple(each) in rows) != is_listed], [])
 
 
 def test_tensors_of_a_recording_that_begins_late(own, failures):
