@@ -20,8 +20,11 @@ std::string savedText(std::int64_t bytes)
     return bytes < 0 ? model::formatBytes(-bytes) + " more" : model::formatBytes(bytes);
 }
 
-std::string surenessOf(const model::Result<model::Prediction>& prediction)
+std::string sureOfRow(const model::AnsweredAlternative& one)
 {
+    if (one.calls)
+        return surenessOf(*one.calls);
+    const model::Result<model::Prediction>& prediction = one.prediction;
     if (!prediction)
         return printable(prediction.error().what.text());
     const std::string sure = fmt::format("{}, by {}",
@@ -38,6 +41,11 @@ std::string surenessOf(const model::Result<model::Prediction>& prediction)
 }
 
 } // namespace
+
+std::string surenessOf(const model::PeaksByCalls& calls)
+{
+    return calls.isConfirmed ? "confirmed by calls" : "by calls, not confirmed: " + printable(calls.note);
+}
 
 void printAlternatives(Output& out, const model::AnsweredAlternatives& answered)
 {
@@ -56,10 +64,10 @@ void printAlternatives(Output& out, const model::AnsweredAlternatives& answered)
         out.line(fmt::format("  {:<{}} {:>14} {:>15}   {}", change, width, reserved, saved, sure));
     };
     row(title, "reserved peak", "saved", "how sure");
-    for (const auto& [change, prediction, saved] : answered.rows)
-        row(printable(change.texts().front()),
-            prediction ? model::formatBytes(prediction->neededBytes()) : "-", saved ? savedText(*saved) : "-",
-            surenessOf(prediction));
+    for (const model::AnsweredAlternative& one : answered.rows)
+        row(printable(one.change.texts().front()),
+            one.neededBytes() ? model::formatBytes(*one.neededBytes()) : "-",
+            one.savedBytes ? savedText(*one.savedBytes) : "-", sureOfRow(one));
 }
 
 } // namespace strata::cli

@@ -6,6 +6,7 @@
 #include "app/cli/options.h"
 #include "app/cli/text.h"
 #include "app/cli/training/training_option.h"
+#include "app/cli/whatif/call_answers.h"
 #include "app/cli/whatif/confirm.h"
 #include "app/cli/whatif/report.h"
 #include "app/cli/whatif/taken_recording.h"
@@ -213,8 +214,10 @@ Exit codes:
                 return model::Failure(can.error());
         model::WhatIfReport answer;
         ConfirmAsked asked = m_confirm;
+        const bool isAsItIs = m_scenario.changes.empty();
+        std::optional<model::Confirmation> ofPlan;
         if (!m_planText.empty()) {
-            auto made = makePlan(*traces, recordings, err);
+            auto made = makePlan(*traces, recordings, ofPlan, err);
             if (!made && made.error().kind == model::Error::Kind::Refused)
                 return refused(file, made.error(), out, err);
             if (!made)
@@ -229,6 +232,10 @@ Exit codes:
                 return refused(file, device.error(), out, err);
             if (!device)
                 return model::Failure(device.error());
+            const bool isNeeded = answer.plan ? model::needsChanges(*answer.plan) : m_showsAlternatives;
+            if (isAsItIs && isNeeded && !m_confirms)
+                device->hints = model::callHints(*trace, file,
+                    traces->size() > 1 || m_read.device ? std::optional(trace->device()) : std::nullopt);
             answer.devices.push_back(std::move(*device));
         }
         answer.scenario = m_scenario;
@@ -239,13 +246,19 @@ Exit codes:
                 answer.devices.size() > 1 ? refusedOf(first.trace->device(), *first.refused) : *first.refused,
                 out, err);
         }
-        if (m_confirms) {
+        if (ofPlan && m_output.empty())
+            answer.devices.front().confirmation = std::move(ofPlan);
+        else if (m_confirms) {
             const auto confirmed = confirmAll(answer, asked);
-            if (!confirmed
+            const bool isRefused = !confirmed
                 && (confirmed.error().kind == model::Error::Kind::Refused
-                    || confirmed.error().kind == model::Error::Kind::NotFound))
+                    || confirmed.error().kind == model::Error::Kind::NotFound);
+            if (isRefused && answer.plan && asksCalls()
+                && std::ranges::all_of(answer.devices, &model::WhatIfDevice::isAnswered))
+                err.line("strata: the plan is not confirmed: " + printable(confirmed.error().what.text()));
+            else if (isRefused)
                 return refused(file, confirmed.error(), out, err);
-            if (!confirmed)
+            else if (!confirmed)
                 return model::Failure(confirmed.error());
             for (const model::WhatIfDevice& device : answer.devices)
                 if (!device.isAnswered())
@@ -313,8 +326,8 @@ private:
     }
 
     /// What it plans becomes a part of the scenario.
-    model::Result<model::AnyPlan> makePlan(
-        const std::vector<const DeviceTrace*>& traces, std::vector<TakenRecording>& recordings, Output& err)
+    model::Result<model::AnyPlan> makePlan(const std::vector<const DeviceTrace*>& traces,
+        std::vector<TakenRecording>& recordings, std::optional<model::Confirmation>& confirmed, Output& err)
     {
         if (traces.size() != 1)
             return model::fail(model::Error::Kind::Usage,
@@ -324,15 +337,42 @@ private:
         const auto runs = runsOn(*traces.front(), recordings, &m_training);
         if (!runs)
             return model::Failure(runs.error());
-        auto plan = m_plan.budgetBytes > 0 ? model::planWithin(*runs, m_scenario, m_plan)
-            : m_planText == kCheapest      ? model::planForCapacity(*runs, m_scenario)
-                                           : largestBatch(*runs);
+        auto plan = asksCalls()       ? planByCalls(*runs, confirmed)
+            : m_plan.budgetBytes > 0  ? model::planWithin(*runs, m_scenario, m_plan)
+            : m_planText == kCheapest ? model::planForCapacity(*runs, m_scenario)
+                                      : largestBatch(*runs);
         if (!plan)
             return model::Failure(plan.error());
         if (const auto* const checkpoints = std::get_if<model::CheckpointPlan>(&*plan))
             std::ranges::move(checkpoints->changes(), std::back_inserter(m_scenario.changes));
         else
             m_scenario = std::get<model::FitPlan>(*plan).answer().with(m_scenario);
+        return *std::move(plan);
+    }
+
+    /// Whether a plan or alternatives may make the recorded calls again.
+    [[nodiscard]] bool asksCalls() const
+    {
+        return m_confirms && m_program.words.empty() && m_planText != kLargestBatch && m_plan.among.empty();
+    }
+
+    /// Of a plan that calls take part in; `confirmed` is that of its answer, if calls gave it.
+    [[nodiscard]] model::Result<model::AnyPlan> planByCalls(
+        const std::vector<model::RecordedRun>& runs, std::optional<model::Confirmation>& confirmed) const
+    {
+        model::Scenario within = m_scenario;
+        if (m_plan.budgetBytes > 0)
+            within.capacityBytes = std::min(m_plan.budgetBytes, model::kMostCapacityBytes);
+        CallAnswers calls(runs, m_confirm, m_scenario, within.capacityBytes);
+        auto plan = model::planWithCalls(
+            runs, within, [&](model::FitOption option) { return calls.answer(std::move(option)); });
+        if (!plan
+            && plan.error().kind == model::Error::Kind::Refused) // nothing but checkpoints may have an answer
+            return m_plan.budgetBytes > 0 ? model::planWithin(runs, m_scenario, m_plan)
+                                          : model::planForCapacity(runs, m_scenario);
+        if (!plan)
+            return model::Failure(plan.error());
+        confirmed = calls.confirmationOf(plan->answer());
         return *std::move(plan);
     }
 
@@ -499,18 +539,15 @@ private:
             device.refused = refusedOn(trace, prediction.error());
         else
             return model::Failure(prediction.error());
-        if (m_showsAlternatives && prediction)
+        if (m_showsAlternatives && prediction) {
             device.alternatives = model::answerAlternatives(runs, m_scenario, device.prediction);
-        if (asked.devices.empty()) {
-            asked.settings = first.report->settingsText;
-            asked.capacityBytes = first.report->capacityBytes;
-            asked.batchBefore = first.batchItems;
-            asked.sequenceBefore = first.sequenceLength;
-            for (const model::RecordedRun& run : runs | std::views::drop(1))
-                asked.others.push_back({ run.trace, model::firstStepOf(run), run.batchItems });
+            if (asksCalls())
+                if (const auto added
+                    = CallAnswers(runs, m_confirm, m_scenario, {}).addTo(*device.alternatives);
+                    !added)
+                    return model::Failure(added.error());
         }
-        asked.devices.push_back(
-            { &trace, device.prediction.recorded, model::firstStepOf(first), model::stepWithinCalls(first) });
+        takeDevice(runs, asked);
         return device;
     }
 

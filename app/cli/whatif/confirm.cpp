@@ -307,9 +307,16 @@ private:
     /// Where types change, a trial of the calls tells first what the recording does not.
     model::Result<void> learn(const model::Scenario& scenario)
     {
-        const bool changesTypes = model::anyDoes(scenario.changes, model::Does::Types);
-        if (!m_asked.command.empty() || !changesTypes || m_hasLearnt)
+        if (!m_asked.command.empty())
             return {};
+        std::vector<std::string> texts = model::changeTexts(scenario.changes);
+        if (texts == m_learntOf)
+            return {};
+        m_calls.learnt = {};
+        if (!model::anyDoes(scenario.changes, model::Does::Types)) {
+            m_learntOf = std::move(texts);
+            return {};
+        }
         const ScratchFolder told;
         m_calls.trial = (told.path() / "told.json").string();
         const auto came = run(scenario, {}, kRoom);
@@ -318,7 +325,7 @@ private:
         if (!learnt)
             return model::Failure(learnt.error());
         m_calls.learnt = *std::move(learnt);
-        m_hasLearnt = true;
+        m_learntOf = std::move(texts);
         return {};
     }
 
@@ -385,7 +392,7 @@ private:
     std::optional<int> m_rank;
     DryRunOptions m_options;
     model::CallsAsked m_calls; ///< so far
-    bool m_hasLearnt = false;
+    std::vector<std::string> m_learntOf; ///< changes that the trial was made with; empty: none was
 };
 
 /// "2.15" of "2.15.0+cu130".
@@ -433,16 +440,43 @@ model::Result<void> checkCalls(const model::DeviceTrace& trace, const model::Sce
     return {};
 }
 
+/// Whether a run can tell it, before any is made.
+model::Result<void> canConfirm(const ConfirmAsked& asked, const model::Scenario& scenario)
+{
+    const model::DeviceTrace& trace = *asked.devices.front().trace;
+    if (asked.command.empty())
+        return checkCalls(trace, scenario);
+    if (model::changeOfPython(trace, scenario) != nullptr)
+        return model::Failure(refusedInCpp(scenario));
+    return {};
+}
+
 } // namespace
 
-model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
+struct Confirming::Parts {
+    Parts(const ConfirmAsked& of, std::string card)
+        : asked(of)
+        , runs(of, std::move(card))
+    {
+    }
+
+    const ConfirmAsked& asked;
+    Runs runs;
+    std::vector<PeakFigures> unchanged;
+};
+
+Confirming::Confirming(std::unique_ptr<Parts> parts)
+    : m_parts(std::move(parts))
+{
+}
+
+Confirming::~Confirming() = default;
+Confirming::Confirming(Confirming&&) noexcept = default;
+
+model::Result<Confirming> Confirming::of(const ConfirmAsked& asked)
 {
     const bool byCalls = asked.command.empty();
     const model::DeviceTrace& trace = *asked.devices.front().trace;
-    if (!byCalls && model::changeOfPython(trace, scenario) != nullptr) // else it would run twice to say so
-        return model::Failure(refusedInCpp(scenario));
-    if (const auto can = byCalls ? checkCalls(trace, scenario) : model::Result<void>(); !can)
-        return model::Failure(can.error());
     if (const auto list = byCalls ? model::callListOf(trace) : model::Result<const model::CallList*>(nullptr);
         !list)
         return model::Failure(list.error());
@@ -456,26 +490,36 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
     auto card = cardOf(asked);
     if (!card)
         return model::Failure(card.error());
-    Runs runs(asked, *std::move(card));
+    auto parts = std::make_unique<Parts>(asked, *std::move(card));
     std::fputs(
         byCalls ? "strata: the calls as they were recorded\n" : "strata: the program as it was recorded\n",
         stderr);
-    bool unchangedRunsOut = false, changedRunsOut = false;
-    const RunSizes before{ asked.batchBefore, asked.sequenceBefore };
-    const auto unchanged = runs.peaks({}, before, asked.capacityBytes, unchangedRunsOut);
+    bool runsOut = false;
+    auto unchanged
+        = parts->runs.peaks({}, { asked.batchBefore, asked.sequenceBefore }, asked.capacityBytes, runsOut);
     if (!unchanged)
         return model::Failure(unchanged.error());
-    std::fputs(
-        byCalls ? "strata: the calls with the change\n" : "strata: the program with the change\n", stderr);
-    const RunSizes after{ asked.batchAfter ? asked.batchAfter : before.items,
-        asked.sequenceAfter ? asked.sequenceAfter : before.length };
+    parts->unchanged = *std::move(unchanged);
+    return Confirming(std::move(parts));
+}
+
+model::Result<std::vector<Confirmation>> Confirming::with(const model::Scenario& scenario)
+{
+    const ConfirmAsked& asked = m_parts->asked;
+    Runs& runs = m_parts->runs;
+    const std::vector<PeakFigures>& unchanged = m_parts->unchanged;
+    const bool byCalls = asked.command.empty();
+    if (const auto can = canConfirm(asked, scenario); !can)
+        return model::Failure(can.error());
+    bool changedRunsOut = false;
+    const RunSizes after{ asked.batchAfter ? asked.batchAfter : asked.batchBefore,
+        asked.sequenceAfter ? asked.sequenceAfter : asked.sequenceBefore };
     runs.keepIn(asked.output);
-    const auto changed = runs.peaks(scenario, after,
-        scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
+    const auto capacity = scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes;
+    const auto changed = runs.peaks(scenario, after, capacity, changedRunsOut);
     if (!changed)
         return model::Failure(changed.error());
     runs.keepIn({});
-    const auto capacity = scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes;
     const auto late = byCalls ? runs.latePeaks(scenario, after, capacity) : std::nullopt;
     if (!late)
         return model::Failure(late.error());
@@ -484,14 +528,14 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
         return model::Failure(otherTyped.error());
     std::vector<Confirmation> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
-        confirmed.push_back({ .unchanged = (*unchanged)[i],
+        confirmed.push_back({ .unchanged = unchanged[i],
             .changed = (*changed)[i],
             .byCalls = byCalls,
-            .isConfirmed = !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            .isConfirmed = !byCalls || isConfirmedBy(asked.devices[i].recorded, unchanged[i]),
             .isRequestedConfirmed
-            = !byCalls || isRequestedConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]),
+            = !byCalls || isRequestedConfirmedBy(asked.devices[i].recorded, unchanged[i]),
             .runsOutOfMemory = changedRunsOut,
-            .note = noteOf(asked, asked.devices[i], (*unchanged)[i]) });
+            .note = noteOf(asked, asked.devices[i], unchanged[i]) });
     if (*late)
         holdAgainst(**late, std::numeric_limits<double>::infinity(),
             "how long the program has tensors that it casts itself", confirmed);
@@ -500,6 +544,19 @@ model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, cons
             "whether tensors that the program makes in a type by name are of the new type, too", confirmed);
     holdAgainst(runs.otherBytes(), confirmed);
     return confirmed;
+}
+
+model::Result<std::vector<Confirmation>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
+{
+    if (const auto can = canConfirm(asked, scenario); !can) // else it would run twice to say so
+        return model::Failure(can.error());
+    auto confirming = Confirming::of(asked);
+    if (!confirming)
+        return model::Failure(confirming.error());
+    std::fputs(asked.command.empty() ? "strata: the calls with the change\n"
+                                     : "strata: the program with the change\n",
+        stderr);
+    return confirming->with(scenario);
 }
 
 } // namespace strata::cli

@@ -7,6 +7,7 @@
 #include "model/whatif/plan/whatif_report.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,22 @@ struct ConfirmAsked {
     std::string output; ///< where the recording of the changed run goes, .strata or .pickle; empty: nowhere
     std::string settings; ///< of the allocator, as they were recorded
     std::optional<std::int64_t> capacityBytes; ///< of the card, as it was recorded
+};
+
+/// Runs of one program or of its calls under several scenarios; unchanged it runs once. Errors as confirm().
+class Confirming {
+public:
+    [[nodiscard]] static model::Result<Confirming> of(const ConfirmAsked& asked); ///< must outlive it
+    ~Confirming();
+    Confirming(Confirming&&) noexcept;
+    Confirming& operator=(Confirming&&) = delete;
+
+    [[nodiscard]] model::Result<std::vector<model::Confirmation>> with(const model::Scenario& scenario);
+
+private:
+    struct Parts;
+    explicit Confirming(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> m_parts;
 };
 
 /// Runs the command as it was recorded and as the scenario has it, on simulated cards of the recording's

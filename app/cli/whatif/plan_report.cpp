@@ -2,6 +2,7 @@
 #include "app/cli/whatif/plan_report.h"
 
 #include "app/cli/text.h"
+#include "app/cli/whatif/alternatives_report.h"
 #include "app/cli/whatif/report.h"
 #include "model/base/units.h"
 
@@ -32,11 +33,21 @@ std::string nameOf(const model::FitOption& option)
     return scenarioName(option.with({}));
 }
 
+std::string sureOf(const model::FitOption& option)
+{
+    return option.calls            ? surenessOf(*option.calls)
+        : option.prediction->exact ? "exact"
+        : option.likelyPeaks()     ? "an estimate"
+                                   : "a range only";
+}
+
 /// What a plan comes to, as a part of a sentence.
 std::string foundOf(const model::FitPlan& plan)
 {
     const model::FitOption& chosen = plan.answer();
     const std::string capacity = formatBytes(plan.capacityBytes);
+    if (plan.likelyMet() && chosen.calls)
+        return fmt::format("{} fits {} {}", nameOf(chosen), capacity, surenessOf(*chosen.calls));
     if (plan.likelyMet())
         return fmt::format(
             "{} fits {} by the likeliest sizes alone, and by others of its bounds it does not: a second "
@@ -108,17 +119,21 @@ void printPlan(Output& out, const model::FitPlan& plan)
             : plan.likelyMet() ? out.bad("no plan that is sure")
                                : out.bad("no plan"),
         foundOf(plan)));
-    constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}";
-    out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits"));
+    constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}   {}";
+    out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits", "how sure"));
     for (const model::FitOption& option : plan.options) {
-        const model::Prediction& prediction = *option.prediction;
-        out.line(fmt::format(kRow, nameOf(option),
-            prediction.predicted ? formatBytes(prediction.predicted->reservedBytesPeak) : "-",
-            formatBytes(prediction.most.reservedBytesPeak), option.share > 0 ? percent(option.share) : "",
+        const auto likely = option.likelyPeaks();
+        out.line(fmt::format(kRow, nameOf(option), likely ? formatBytes(likely->reservedBytesPeak) : "-",
+            formatBytes(option.mostReservedBytes()), option.share > 0 ? percent(option.share) : "",
             option.fits             ? "yes"
                 : option.fitsLikely ? "likely"
-                                    : "no"));
+                                    : "no",
+            sureOf(option)));
     }
+    for (const model::LeftOut& left : plan.leftOut)
+        out.line(fmt::format("  left out: {}: {}",
+            scenarioName({ .changes = left.changes, .settings = {}, .capacityBytes = {} }),
+            printable(left.why.what.text())));
     if (!chosen.checkpoints || chosen.checkpoints->chosen.modules.empty())
         return;
     out.line("  code to paste behind where the program makes its model:");

@@ -275,13 +275,12 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
         out.line("  not confirmed: " + printable(device.confirmation->note));
     if (answer.plan)
         std::visit([&](const auto& plan) { printPlan(out, plan); }, *answer.plan);
-    if (answer.plan && !answer.planIsMet() && !answer.devices.empty()
-        && model::callListOf(*answer.devices.front().trace))
-        out.line("  not tried: changes that the recorded calls answer with --confirm, such as --change "
-                 "logits=chunks:8, "
-                 "attention=flash or amp=bf16");
+    if (answer.plan && !answer.planIsMet() && model::callListOf(*device.trace))
+        out.line("  not tried: --change amp=bf16, which the recorded calls answer with --confirm");
     if (device.alternatives)
         printAlternatives(out, *device.alternatives);
+    for (const model::CallHint& hint : device.hints)
+        out.line("  " + printable(hint.sentence().text() + " Run: " + hint.command));
 }
 
 } // namespace

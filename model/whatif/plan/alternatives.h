@@ -5,6 +5,7 @@
 #include "model/base/result.h"
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/ask/scenario.h"
+#include "model/whatif/calls/call_hints.h"
 
 #include <cstdint>
 #include <optional>
@@ -47,11 +48,22 @@ struct AnsweredAlternative {
     Result<Prediction> prediction; ///< with what is asked; Kind::Refused: why not
     /// Of the reserved peak of what is asked; below 0: it takes more. None: it is refused.
     std::optional<std::int64_t> savedBytes;
+    std::optional<PeaksByCalls> calls = {}; ///< of a change that recorded calls alone answer
+
+    [[nodiscard]] std::optional<std::int64_t> neededBytes() const
+    {
+        return calls     ? std::optional(calls->peaks.reservedBytesPeak)
+            : prediction ? std::optional(prediction->neededBytes())
+                         : std::nullopt;
+    }
 };
 
 struct AnsweredAlternatives {
-    std::vector<AnsweredAlternative> rows; ///< by standsBefore()
+    std::vector<AnsweredAlternative> rows; ///< what reserves least first; no answer and no memory last
     bool isOnTop = false; ///< something is asked, else they are single changes
+    std::int64_t standsBytes = 0; ///< reserved peak that `savedBytes` are of
+
+    void add(AnsweredAlternative row); ///< where it belongs, with its `savedBytes`
 };
 
 template <> struct Fields<AnsweredAlternative> {
@@ -60,16 +72,18 @@ template <> struct Fields<AnsweredAlternative> {
             [](const AnsweredAlternative& one) { return one.change.texts().front(); }),
         field("evidence", Unit::None, "weakest evidence of this answer",
             [](const AnsweredAlternative& one) {
-                return one.prediction ? std::optional(evidenceWord(one.prediction->evidence)) : std::nullopt;
+                return one.calls     ? std::optional<std::string_view>("calls")
+                    : one.prediction ? std::optional(evidenceWord(one.prediction->evidence))
+                                     : std::nullopt;
             }),
         field("predicted", Unit::None, "peaks; null: a range only",
             [](const AnsweredAlternative& one) {
                 return one.prediction ? one.prediction->predicted : std::nullopt;
             }),
         field("reserved_bytes_peak", Unit::Bytes, "predicted, or the upper bound where there is a range only",
-            [](const AnsweredAlternative& one) {
-                return one.prediction ? std::optional(one.prediction->neededBytes()) : std::nullopt;
-            }),
+            &AnsweredAlternative::neededBytes),
+        field("by_calls", Unit::None, "with `--confirm`: what recorded calls show instead; else null",
+            &AnsweredAlternative::calls),
         field("saved_bytes", Unit::Bytes, "of the reserved peak of what is asked; below zero: it needs more",
             &AnsweredAlternative::savedBytes),
         field("exact", Unit::None, "nothing was guessed",
@@ -82,7 +96,7 @@ template <> struct Fields<AnsweredAlternative> {
             }),
         field("refused", Unit::None, "why this change has no answer; null: it has one",
             [](const AnsweredAlternative& one) {
-                return one.prediction ? std::nullopt : std::optional(one.prediction.error());
+                return one.prediction || one.calls ? std::nullopt : std::optional(one.prediction.error());
             }),
     };
 };

@@ -96,23 +96,30 @@ bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other
     return place(one) < place(other);
 }
 
+void AnsweredAlternatives::add(AnsweredAlternative row)
+{
+    const auto place = [](const AnsweredAlternative& of) {
+        return std::pair(!of.neededBytes() || (of.prediction && of.prediction->runsOutOfMemory),
+            of.neededBytes().value_or(0));
+    };
+    if (const auto needed = row.neededBytes())
+        row.savedBytes = standsBytes - *needed;
+    rows.insert(std::ranges::upper_bound(rows, place(row), {}, place), std::move(row));
+}
+
 AnsweredAlternatives answerAlternatives(
     const std::vector<RecordedRun>& runs, const Scenario& asked, const Prediction& answer)
 {
     AnsweredAlternatives answered{ .rows = {}, .isOnTop = !asked.changesNothing() };
-    const std::int64_t standsBytes = answered.isOnTop
+    answered.standsBytes = answered.isOnTop
         ? answer.neededBytes()
         : standsBytesPeak(runs.front().trace->recording(), answer.recorded);
     for (Alternative& one : alternativesOnTop(runs.front(), alternativesTo(runs.front()), asked)) {
         auto prediction = predict(takingPart(runs, one.all), one.all);
-        std::optional<std::int64_t> saved;
-        if (prediction) {
+        if (prediction)
             prediction->run.reset();
-            saved = standsBytes - prediction->neededBytes();
-        }
-        answered.rows.push_back({ std::move(one.change), std::move(prediction), saved });
+        answered.add({ std::move(one.change), std::move(prediction), {} });
     }
-    std::ranges::stable_sort(answered.rows, standsBefore, &AnsweredAlternative::prediction);
     return answered;
 }
 

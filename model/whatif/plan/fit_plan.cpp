@@ -112,6 +112,7 @@ public:
     {
         if (const auto added = add({}); !added)
             return Failure(added.error());
+        m_plan.freeOptions = 1;
         FitOption best;
         for (const auto step : { &FitPlanning::addSettings, &FitPlanning::addFused,
                  &FitPlanning::addCheckpoints, &FitPlanning::addOthers, &FitPlanning::addBatch }) {
@@ -119,13 +120,10 @@ public:
                 break;
             if (const auto added = (this->*step)(best); !added)
                 return Failure(added.error());
+            if (step == &FitPlanning::addSettings || step == &FitPlanning::addFused)
+                m_plan.freeOptions = m_plan.options.size();
         }
-        auto fits = std::ranges::find_if(m_plan.options, &FitOption::fits);
-        if (fits == m_plan.options.end())
-            fits = std::ranges::find_if(m_plan.options, &FitOption::fitsLikely);
-        const auto least = std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes);
-        m_plan.chosen = static_cast<std::size_t>(
-            (fits != m_plan.options.end() ? fits : least) - m_plan.options.begin());
+        m_plan.choose();
         return std::move(m_plan);
     }
 
@@ -406,6 +404,23 @@ Scenario FitOption::with(Scenario scenario) const
     return scenario;
 }
 
+void FitPlan::choose()
+{
+    auto fits = std::ranges::find_if(options, &FitOption::fits);
+    if (fits == options.end())
+        fits = std::ranges::find_if(options, &FitOption::fitsLikely);
+    const auto least = std::ranges::min_element(options, {}, &FitOption::neededBytes);
+    chosen = static_cast<std::size_t>((fits != options.end() ? fits : least) - options.begin());
+}
+
+bool needsChanges(const AnyPlan& plan)
+{
+    if (const auto* const checkpoints = std::get_if<CheckpointPlan>(&plan))
+        return !checkpoints->met || !checkpoints->chosen.modules.empty();
+    const auto& fit = std::get<FitPlan>(plan);
+    return !fit.met() || !fit.answer().changes.empty() || fit.answer().settings;
+}
+
 Result<FitPlan> planLargestBatch(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
@@ -430,9 +445,11 @@ Result<AnyPlan> planForCapacity(
     if (capacity > 0 && (!plan || !plan->met())) {
         auto checkpoints = planCheckpoints(runs, scenario, { capacity, {} }, progress);
         if (checkpoints && checkpoints->met)
-            return AnyPlan(*std::move(checkpoints));
+            return *std::move(checkpoints);
     }
-    return plan ? Result<AnyPlan>(*std::move(plan)) : Failure(plan.error());
+    if (!plan)
+        return Failure(plan.error());
+    return *std::move(plan);
 }
 
 Result<AnyPlan> planWithin(const std::vector<RecordedRun>& runs, const Scenario& scenario,
@@ -448,9 +465,11 @@ Result<AnyPlan> planWithin(const std::vector<RecordedRun>& runs, const Scenario&
         if (!others && others.error().kind == Error::Kind::Cancelled)
             return Failure(others.error());
         if (others && (others->met() || others->likelyMet() || !checkpoints))
-            return AnyPlan(*std::move(others));
+            return *std::move(others);
     }
-    return checkpoints ? Result<AnyPlan>(*std::move(checkpoints)) : Failure(checkpoints.error());
+    if (!checkpoints)
+        return Failure(checkpoints.error());
+    return *std::move(checkpoints);
 }
 
 } // namespace strata::model

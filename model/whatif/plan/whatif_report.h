@@ -66,6 +66,7 @@ struct WhatIfDevice {
     std::optional<Confirmation> confirmation; ///< none: nobody asked
     std::optional<PredictedStepTime> stepTime; ///< none: not known
     std::optional<AnsweredAlternatives> alternatives; ///< none: nobody asked
+    std::vector<CallHint> hints; ///< of a plan or alternatives for the program as it is
 
     /// What confirms the answer; nullptr: nothing does.
     [[nodiscard]] const Confirmation* confirmed() const
@@ -237,6 +238,10 @@ template <> struct Fields<WhatIfDevice> {
             [](const WhatIfDevice& of) {
                 return of.alternatives ? std::optional(std::span(of.alternatives->rows)) : std::nullopt;
             }),
+        field("call_hints", Unit::None,
+            "with `--plan` or `--alternatives`, without `--confirm`: changes that recorded calls alone "
+            "answer",
+            &WhatIfDevice::hints),
     };
 };
 

@@ -2,6 +2,9 @@
 // What the page What-if shows beside bars and tables: curves, ranks and plans.
 #include "views/pages/whatif/what_if_page.h"
 
+#include "model/base/words.h"
+#include "model/trace/program/call_list.h"
+#include "model/whatif/calls/call_hints.h"
 #include "model/wire/info.h"
 #include "tests/gui/whatif/deep_what_if_page.h"
 #include "views/models/whatif/what_if_curves.h"
@@ -325,6 +328,53 @@ TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
     EXPECT_EQ(prediction().most.reservedBytesPeak, found->neededBytes());
 }
 
+/// The deep step has calls of a head and its loss, which allocate all up to the peak.
+TEST_F(WhatIfPanels, APlanNamesWhatRecordedCallsAloneAnswer)
+{
+    const auto trained = makeDeep();
+    model::Recording& recording = trained->recording();
+    const model::DeepStep& deep = recording.parts.get<model::DeepSteps>().steps.front();
+    const auto text = [&](const char* said) { return recording.strings.intern(said); };
+    using Kind = model::CallList::Kind;
+    model::CallList calls;
+    calls.beginEvent = deep.beginEvent;
+    calls.endEvent = deep.endEvent;
+    calls.tensors = { { 0, text("float"), 0, wire::kNone, 0, 1 }, { 0, text("float"), 0, wire::kNone, 2, 1 },
+        { 0, text("long int"), 0, wire::kNone, 4, 1 }, { 0, text("float"), 0, wire::kNone, 6, 0 } };
+    calls.lengths = { 8, 1, 64, 1, 4, 1 };
+    calls.rows = { { Kind::Call, deep.beginEvent, true, text("aten::linear"), text("[]"), 0, 1, 1 },
+        { Kind::Call, deep.endEvent, true, text("aten::cross_entropy_loss"),
+            text(R"(["@","@",null,1,-100,0.0])"), 2, 2, 1 } };
+    calls.refs = { 0, 2, 2, 4, 6 };
+    recording.parts.get<model::CallLists>().lists.push_back(calls);
+    const QString path = m_folder.filePath(QStringLiteral("calls.strata"));
+    ASSERT_TRUE(model::saveSession(recording, path.toStdString()));
+    ASSERT_NO_FATAL_FAILURE(open(path));
+    m_page.setBelow(WhatIfPage::Plan);
+    EXPECT_FALSE(plan().hints().isVisibleTo(&plan()));
+    const auto look = [&](std::int64_t budget) {
+        plan().budget().setText(QString::number(budget));
+        plan().plan();
+        ASSERT_NO_FATAL_FAILURE(settle());
+        ASSERT_TRUE(plan().planner().plan());
+    };
+    ASSERT_NO_FATAL_FAILURE(look(1 << 20));
+    const auto hints = model::callHints(*m_document.device()->trace, path.toStdString(), 0);
+    ASSERT_EQ(hints.size(), 1u);
+    ASSERT_TRUE(plan().hints().isVisibleTo(&plan()));
+    const auto labels = plan().hints().findChildren<QLabel*>();
+    ASSERT_EQ(labels.size(), 1);
+    EXPECT_EQ(labels.front()->text().toStdString(), hints.front().sentence().text());
+    QPushButton* const copy = button(plan().hints(), "Copy command");
+    ASSERT_TRUE(copy);
+    copy->click();
+    EXPECT_EQ(QApplication::clipboard()->text().toStdString(), hints.front().command);
+    EXPECT_TRUE(QApplication::clipboard()->text().endsWith(
+        QStringLiteral("--change logits=chunks:8 --confirm --python PY")));
+    ASSERT_NO_FATAL_FAILURE(look(std::int64_t{ 1 } << 40));
+    EXPECT_FALSE(plan().hints().isVisibleTo(&plan())) << "nothing has to change";
+}
+
 /// Of bounds alone: that a batch fits as is likeliest is no plan, and said so.
 TEST_F(WhatIfPanels, APlanByTheLikeliestSizesAloneIsNotCalledMet)
 {
@@ -398,7 +448,8 @@ TEST_F(WhatIfPanels, APlanOfAnotherQuestionSaysSo)
 
 TEST_F(WhatIfPanels, APlanThatIsNotMetSaysWhatTheLeastNeeds)
 {
-    ASSERT_NO_FATAL_FAILURE(openSample()); // without a deep step: no checkpoint can be planned, but other changes
+    ASSERT_NO_FATAL_FAILURE(
+        openSample()); // without a deep step: no checkpoint can be planned, but other changes
     m_page.setBelow(WhatIfPage::Plan);
     QTest::keyClicks(&plan().budget(), QStringLiteral("1GiB"));
     const QPushButton* start = button(plan(), "Plan");

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -205,6 +207,104 @@ TEST(FitPlan, WithinABudgetGoesOnWithoutCheckpoints)
     EXPECT_GT(met, 0);
     EXPECT_FALSE(planWithin({ training.run }, {}, { std::int64_t{ 80 } << 20, { "Block" } }))
         << "who names modules asks for checkpoints";
+}
+
+namespace {
+
+/// Answers by a table of peaks in MiB; what is not in it, calls refuse.
+class ToldCalls {
+public:
+    ToldCalls(std::map<std::string, std::int64_t> peaks, std::int64_t capacityBytes)
+        : m_peaks(std::move(peaks))
+        , m_capacityBytes(capacityBytes)
+    {
+    }
+
+    Result<FitOption> operator()(FitOption option)
+    {
+        std::string name;
+        for (const Change& change : option.changes)
+            name += (name.empty() ? "" : "+") + change.text;
+        asked.push_back(name);
+        const auto found = m_peaks.find(name);
+        if (found == m_peaks.end())
+            return fail(Error::Kind::Refused, say("the calls refuse %1", name));
+        option.neededBytes = found->second << 20;
+        option.calls = PeaksByCalls{ { 0, 0, option.neededBytes }, isSure, {} };
+        option.fitsLikely = option.neededBytes <= m_capacityBytes;
+        option.fits = option.fitsLikely && isSure;
+        return option;
+    }
+
+    std::vector<std::string> asked;
+    bool isSure = true;
+
+private:
+    std::map<std::string, std::int64_t> m_peaks;
+    std::int64_t m_capacityBytes;
+};
+
+std::string nameOf(const FitOption& option)
+{
+    std::string name;
+    for (const Change& change : option.changes)
+        name += (name.empty() ? "" : "+") + change.text;
+    return name;
+}
+
+} // namespace
+
+TEST(FitPlanByCalls, AsksInTheOrderOfCostUntilOneFits)
+{
+    using Names = std::vector<std::string>;
+    const std::string attention = "attention=flash", logits = "logits=chunks:8",
+                      both = attention + "+" + logits;
+    const SmallTraining training(1);
+    const auto plain = planCheapest({ training.run }, training.with(kMostCapacityBytes));
+    ASSERT_TRUE(plain);
+    const std::int64_t capacity = plain->options.front().neededBytes / 2, mebibytes = capacity >> 20;
+    ASSERT_GT(mebibytes, 1);
+    const auto ask = [&](std::map<std::string, std::int64_t> peaks, const Names& asked, bool isSure = true) {
+        ToldCalls calls(std::move(peaks), capacity);
+        calls.isSure = isSure;
+        auto plan = planWithCalls({ training.run }, training.with(capacity), std::ref(calls));
+        EXPECT_TRUE(plan);
+        EXPECT_EQ(calls.asked, asked);
+        return *std::move(plan);
+    };
+    const std::int64_t fits = mebibytes - 1, tooBig = mebibytes * 4;
+    EXPECT_EQ(nameOf(ask({ { attention, fits } }, { attention }).answer()), attention);
+    EXPECT_EQ(
+        nameOf(ask({ { attention, tooBig }, { logits, fits } }, { attention, logits }).answer()), logits);
+    const FitPlan two
+        = ask({ { attention, tooBig }, { logits, tooBig }, { both, fits } }, { attention, logits, both });
+    EXPECT_EQ(nameOf(two.answer()), both);
+    EXPECT_TRUE(two.met());
+    EXPECT_TRUE(two.leftOut.empty());
+    const FitPlan one = ask({ { logits, fits } }, { attention, logits });
+    ASSERT_EQ(one.leftOut.size(), 1u);
+    EXPECT_EQ(one.leftOut.front().changes.front().text, attention);
+    EXPECT_FALSE(one.leftOut.front().why.what.empty());
+    const FitPlan none = ask({}, { attention, logits });
+    EXPECT_EQ(none.leftOut.size(), 2u);
+    const auto same = planCheapest({ training.run }, training.with(capacity));
+    ASSERT_TRUE(same);
+    EXPECT_EQ(nameOf(none.answer()), nameOf(same->answer()));
+    EXPECT_EQ(none.met(), same->met());
+    const FitPlan likely = ask({ { attention, fits } }, { attention, logits }, false);
+    EXPECT_FALSE(likely.met() && likely.answer().calls) << "calls that are not confirmed are no plan";
+}
+
+TEST(FitPlanByCalls, NothingIsAskedWhereLessCostsFit)
+{
+    const SmallTraining training(1);
+    ToldCalls calls({}, kMostCapacityBytes);
+    const auto plan = planWithCalls({ training.run }, training.with(kMostCapacityBytes), std::ref(calls));
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->met());
+    EXPECT_TRUE(plan->answer().changes.empty());
+    EXPECT_TRUE(calls.asked.empty());
+    EXPECT_FALSE(needsChanges(*plan));
 }
 
 } // namespace strata::model

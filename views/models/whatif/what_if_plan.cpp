@@ -130,7 +130,13 @@ void WhatIfPlanner::start(WhatIfQuestion question, PlanGoal goal, std::int64_t b
     m_job.start(
         [question = std::move(question), goal, budgetBytes](const JobContext& context) {
             auto made = planOf(question, goal, budgetBytes, context.forModel());
-            return std::make_shared<const WhatIfPlan>(WhatIfPlan{ question, goal, std::move(made) });
+            WhatIfPlan plan{ question, goal, std::move(made) };
+            if (plan.made && question.scenario.changes.empty() && model::needsChanges(*plan.made)) {
+                const WhatIfRecording& first = question.recordings.front();
+                plan.hints
+                    = model::callHints(*first.run.trace, first.path.toStdString(), first.run.trace->device());
+            }
+            return std::make_shared<const WhatIfPlan>(std::move(plan));
         },
         [this](std::shared_ptr<const WhatIfPlan> plan) {
             if (!plan->made && plan->made.error().kind == model::Error::Kind::Cancelled)

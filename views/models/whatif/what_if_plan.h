@@ -3,6 +3,7 @@
 
 #include <QObject>
 
+#include "model/whatif/calls/call_hints.h"
 #include "model/whatif/plan/checkpoint_plan.h"
 #include "model/whatif/plan/fit_plan.h"
 #include "views/base/background_job.h"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace strata::views {
 
@@ -26,6 +28,7 @@ struct WhatIfPlan {
     WhatIfQuestion question; ///< beside whose changes it is
     PlanGoal goal = PlanGoal::Budget;
     model::Result<std::variant<model::CheckpointPlan, model::FitPlan>> made;
+    std::vector<model::CallHint> hints = {}; ///< of the program as it is, where the plan needs changes
 
     [[nodiscard]] const model::FitPlan* fit() const; ///< nullptr: of checkpoints, or refused
     /// The modules to checkpoint, of a FitPlan those of its choice; nullptr: none.

@@ -15,6 +15,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -54,6 +55,7 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     , m_sentence(textLabel(QString()))
     , m_table(new PlainTableView)
     , m_code(new QPlainTextEdit)
+    , m_hints(new QWidget)
     , m_copy(linkButton(tr("Copy code")))
     , m_take(linkButton(tr("Take it over")))
 {
@@ -96,6 +98,7 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     layout->addLayout(head);
     layout->addWidget(m_sentence);
     layout->addWidget(beside, 1);
+    layout->addWidget(m_hints);
     connect(m_goal, &QComboBox::activated, this, [this] { refresh(); });
     connect(m_budget, &QLineEdit::textEdited, this, [this] { refresh(); });
     connect(m_budget, &QLineEdit::returnPressed, this, &WhatIfPlanPanel::plan);
@@ -197,6 +200,33 @@ void WhatIfPlanPanel::showPlan()
         m_table->setSource(std::make_shared<const PlanModulesTable>(plan));
     else
         m_table->setSource(nullptr);
+    showHints();
+}
+
+/// Changes that no plan tries, since recorded calls alone answer them.
+void WhatIfPlanPanel::showHints()
+{
+    const auto& plan = m_planner.plan();
+    qDeleteAll(m_hints->findChildren<QWidget*>(Qt::FindDirectChildrenOnly));
+    delete m_hints->layout();
+    m_hints->setVisible(plan && !plan->hints.empty());
+    if (!m_hints->isVisibleTo(this))
+        return;
+    auto* lines = new QGridLayout(m_hints);
+    lines->setContentsMargins(0, 0, 0, 0);
+    lines->setColumnStretch(0, 1);
+    for (const model::CallHint& hint : plan->hints) {
+        const QString command = text::utf8(hint.command);
+        auto* copy = linkButton(tr("Copy command"));
+        copy->setToolTip(command);
+        connect(copy, &QPushButton::clicked, this, [this, command] {
+            QApplication::clipboard()->setText(command);
+            Q_EMIT announced(tr("copied the command"));
+        });
+        const int row = lines->rowCount();
+        lines->addWidget(textLabel(text::said(hint.sentence())), row, 0);
+        lines->addWidget(copy, row, 1);
+    }
 }
 
 /// What was found, or why nothing is; what was found for another question is said to be of that.
@@ -223,7 +253,8 @@ void WhatIfPlanPanel::showSentence()
                 : tr("%1 %2").arg(text::strong(tr("Of another goal:")), foundText(*plan)));
     if (all.isEmpty())
         all << (goal() == PlanGoal::Budget
-                ? tr("Finds modules to checkpoint, at the least recompute. Where these are not enough, it adds "
+                ? tr("Finds modules to checkpoint, at the least recompute. Where these are not enough, it "
+                     "adds "
                      "other changes.")
                 : tr("It goes by the device at the left, else by that of the recording."));
     m_sentence->setText(text::unbroken(all.join(QLatin1Char(' '))));

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] PlainTableView& table() const { return *m_table; }
     [[nodiscard]] QLineEdit& budget() const { return *m_budget; }
     [[nodiscard]] QString sentenceText() const; ///< rich text
+    [[nodiscard]] QWidget& hints() const { return *m_hints; } ///< a line and a button for each
     [[nodiscard]] QString code() const;
     [[nodiscard]] QString commandLine() const; ///< that prints the plan; empty: there is none
 
@@ -41,6 +42,7 @@ Q_SIGNALS:
 
 private:
     void showPlan();
+    void showHints();
     void showSentence();
     [[nodiscard]] bool isPlanOf(const WhatIfQuestion& question) const; ///< or it is taken over in that
     [[nodiscard]] static QString foundText(const WhatIfPlan& plan); ///< of one that was made
@@ -56,6 +58,7 @@ private:
     QLabel* m_sentence;
     PlainTableView* m_table;
     QPlainTextEdit* m_code;
+    QWidget* m_hints;
     QPushButton* m_copy;
     QPushButton* m_take;
 };

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/calls/call_hints.h"
+
+#include "model/base/words.h"
+#include "model/session/simulation.h"
+#include "tests/unit/analysis/training/trained.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+namespace {
+
+using Kind = CallList::Kind;
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t kKiB = 1024;
+
+/// A deep step, call by call: what each allocates, and what backward allocates and frees.
+class Calls {
+public:
+    std::uint32_t tensor(const Sizes& sizes, const char* type = "float")
+    {
+        m_types.emplace_back(type);
+        CallList::Tensor made;
+        made.firstLength = static_cast<std::uint32_t>(m_list.lengths.size());
+        made.dimensions = static_cast<std::uint32_t>(sizes.size());
+        m_list.lengths.insert(m_list.lengths.end(), sizes.begin(), sizes.end());
+        m_list.lengths.insert(
+            m_list.lengths.end(), sizes.begin(), sizes.end()); // strides, which do not matter
+        m_list.tensors.push_back(made);
+        return static_cast<std::uint32_t>(m_list.tensors.size() - 1);
+    }
+
+    /// Returns what it returns. `bytes`: of blocks that it allocates, which stay until backward ends.
+    std::uint32_t call(const std::string& name, const std::vector<std::uint32_t>& takes, const Sizes& sizes,
+        const std::vector<std::int64_t>& bytes = {}, const std::string& detail = "[]",
+        const char* type = "float")
+    {
+        const std::uint32_t made = tensor(sizes, type);
+        row(Kind::Call, "aten::" + name, detail, takes, { made });
+        for (const std::int64_t each : bytes)
+            m_stay.push_back(alloc(each, 'F'));
+        return made;
+    }
+
+    void loss(std::uint32_t logits, std::uint32_t target, const std::string& smoothing = "0.0")
+    {
+        call("cross_entropy_loss", { logits, target }, {}, { 64 * kKiB },
+            R"(["@","@",null,1,-100,)" + smoothing + "]");
+    }
+
+    /// Gradients of those sizes, one after the other.
+    void backward(const std::vector<std::int64_t>& bytes)
+    {
+        row(Kind::Backward, {}, {}, {}, {});
+        std::vector<int> gradients;
+        for (const std::int64_t each : bytes)
+            gradients.push_back(alloc(each, 'B'));
+        for (const std::vector<int>& blocks : { gradients, m_stay })
+            for (const int block : blocks)
+                free(block, 'B');
+        row(Kind::BackwardEnds, {}, {}, {}, {});
+        m_list.endEvent = m_event;
+    }
+
+    /// Behind the deep step.
+    void anotherStep(std::int64_t bytes)
+    {
+        m_letters += '|';
+        free(alloc(bytes, 'F'), 'F');
+    }
+
+    std::vector<CallHint> hints(const char* card = "A100-80GB")
+    {
+        test::Trained trained(m_text, m_letters);
+        Recording& recording = trained.recording();
+        Setting& simulation = recording.settings.emplace_back();
+        simulation.key = Simulation::kSetting;
+        simulation.json = std::string(R"({"device":")") + card + R"("})";
+        const auto text = [&](const std::string& what) {
+            return what.empty() ? StringId{} : recording.strings.intern(what);
+        };
+        for (std::size_t i = 0; i < m_types.size(); ++i)
+            m_list.tensors[i].type = text(m_types[i]);
+        for (std::size_t i = 0; i < m_names.size(); ++i) {
+            m_list.rows[i].name = text(m_names[i].first);
+            m_list.rows[i].detail = text(m_names[i].second);
+        }
+        recording.parts.get<CallLists>().lists.push_back(m_list);
+        return callHints(trained.trace(), "my run.strata", 0);
+    }
+
+private:
+    void row(Kind kind, const std::string& name, const std::string& detail,
+        const std::vector<std::uint32_t>& takes, const std::vector<std::uint32_t>& returns)
+    {
+        CallList::Row& row = m_list.rows.emplace_back();
+        row.kind = kind;
+        row.event = m_event;
+        row.firstRef = static_cast<std::uint32_t>(m_list.refs.size());
+        row.takes = static_cast<std::uint32_t>(takes.size());
+        row.returns = static_cast<std::uint32_t>(returns.size());
+        for (const auto* some : { &takes, &returns })
+            for (const std::uint32_t number : *some)
+                m_list.refs.push_back(2 * number);
+        m_names.emplace_back(name, detail);
+    }
+    void log(const char* action, int block, char phase)
+    {
+        m_text += (m_text.empty() ? "" : "\n") + std::string(action) + " "
+            + std::to_string((std::int64_t{ block } + 1) << 32) + " "
+            + std::to_string(m_bytes[static_cast<std::size_t>(block)]);
+        m_letters += phase;
+        ++m_event;
+    }
+    int alloc(std::int64_t bytes, char phase)
+    {
+        m_bytes.push_back(bytes);
+        log("alloc", static_cast<int>(m_bytes.size()) - 1, phase);
+        return static_cast<int>(m_bytes.size()) - 1;
+    }
+    void free(int block, char phase)
+    {
+        log("free_requested", block, phase);
+        log("free_completed", block, phase);
+    }
+
+    CallList m_list;
+    std::vector<std::string> m_types;
+    std::vector<std::pair<std::string, std::string>> m_names;
+    std::vector<std::int64_t> m_bytes; // of blocks
+    std::vector<int> m_stay;
+    std::string m_text, m_letters;
+    EventIndex m_event = 0;
+};
+
+/// "logits=chunks:8 256", in KiB; one behind the other.
+std::string said(Calls& calls, const char* card = "A100-80GB")
+{
+    std::string text;
+    for (const CallHint& hint : calls.hints(card))
+        text += (text.empty() ? "" : ", ") + hint.change.text + " " + std::to_string(hint.heldBytes / kKiB);
+    return text;
+}
+
+/// Hidden states of 16 tokens, a head of 1,024 classes: logits of 64 KiB.
+struct Language : Calls {
+    std::uint32_t hidden = tensor({ 2, 8, 32 }), weight = tensor({ 1024, 32 }), target = tensor({ 16 });
+    std::uint32_t logits() { return call("linear", { hidden, weight }, { 2, 8, 1024 }, { 64 * kKiB }); }
+    std::uint32_t flat(std::uint32_t of) { return call("view", { of }, { 16, 1024 }); }
+};
+
+/// Queries of 2 heads and 64 tokens: scores of 32 KiB.
+struct Attending : Calls {
+    explicit Attending(const char* of = "float")
+        : type(of)
+    {
+    }
+    const char* type;
+    std::uint32_t query = tensor({ 1, 2, 64, 16 }, type), key = tensor({ 1, 2, 16, 64 }, type),
+                  value = tensor({ 1, 2, 64, 16 }, type), mask = tensor({ 64, 64 }, "bool");
+    const Sizes scores{ 1, 2, 64, 64 };
+
+    std::uint32_t make(const char* name, const std::vector<std::uint32_t>& takes, std::int64_t bytes)
+    {
+        return call(name, takes, scores, { bytes }, "[]", type);
+    }
+    void byHand(const char* between)
+    {
+        const auto first = make("matmul", { query, key }, 32 * kKiB);
+        const bool isMask = std::string_view(between).starts_with("masked");
+        const auto then
+            = make(between, isMask ? std::vector{ first, mask } : std::vector{ first }, 32 * kKiB);
+        const auto weights = make("softmax.int", { then }, 32 * kKiB);
+        call("matmul", { weights, value }, { 1, 2, 64, 16 }, { 8 * kKiB }, "[]", type);
+    }
+    void kernel(const std::vector<std::int64_t>& bytes)
+    {
+        call("scaled_dot_product_attention", { query, value, value }, { 1, 2, 64, 16 }, bytes,
+            R"(["@","@","@",null,0.0,false,null,false])", type);
+    }
+};
+
+} // namespace
+
+TEST(CallHints, LogitsAndTheirLossAreNamedWithTheirBytes)
+{
+    Language program;
+    program.loss(program.flat(program.logits()), program.target);
+    program.backward({ 64 * kKiB, 16 * kKiB });
+    const auto hints = program.hints();
+    ASSERT_EQ(hints.size(), 1u);
+    EXPECT_EQ(hints[0].heldBytes, 192 * kKiB) << "the logits, what their loss keeps, and their gradient";
+    EXPECT_EQ(hints[0].sentence().text(),
+        "The logits and their loss hold 192 KiB of the peak. How much chunks save is not verified.");
+    EXPECT_EQ(hints[0].command,
+        "strata whatif 'my run.strata' --device 0 --change logits=chunks:8 --confirm --python PY");
+}
+
+TEST(CallHints, CastsSlicesAndBiasesLieBetweenALayerAndItsLoss)
+{
+    Language program;
+    const auto wide = program.call("to.dtype", { program.logits() }, { 2, 8, 1024 }, { 64 * kKiB });
+    program.loss(program.call("slice.Tensor", { wide }, { 2, 7, 1024 }), program.target);
+    program.backward({});
+    EXPECT_EQ(said(program), "logits=chunks:8 192");
+    Language inCpp;
+    const auto turned = inCpp.call("t", { inCpp.weight }, { 32, 1024 });
+    const auto product = inCpp.call("matmul", { inCpp.hidden, turned }, { 2, 8, 1024 }, { 64 * kKiB });
+    inCpp.loss(inCpp.call("add_.Tensor", { product, inCpp.tensor({ 1024 }) }, { 2, 8, 1024 }), inCpp.target);
+    inCpp.backward({});
+    EXPECT_EQ(said(inCpp), "logits=chunks:8 128");
+}
+
+TEST(CallHints, NothingIsSaidOfALossThatChunksDoNotCompute)
+{
+    Language smooth, capped, counted, likely, convolved;
+    smooth.loss(smooth.flat(smooth.logits()), smooth.target, "0.1");
+    capped.loss(capped.flat(capped.call("tanh", { capped.logits() }, { 2, 8, 1024 })), capped.target);
+    const auto logits = counted.logits();
+    counted.call("argmax", { logits }, { 2, 8 });
+    counted.loss(counted.flat(logits), counted.target);
+    likely.loss(likely.flat(likely.logits()), likely.tensor({ 16, 1024 }));
+    convolved.loss(
+        convolved.call("conv2d", { convolved.hidden, convolved.weight }, { 16, 1024 }, { 64 * kKiB }),
+        convolved.target);
+    for (Language* const program : { &smooth, &capped, &counted, &likely, &convolved }) {
+        program->backward({ 64 * kKiB });
+        EXPECT_EQ(said(*program), "");
+    }
+}
+
+TEST(CallHints, NothingIsSaidWhereAnotherStepNeedsMore)
+{
+    Language program;
+    program.loss(program.flat(program.logits()), program.target);
+    program.backward({});
+    program.anotherStep(1024 * kKiB);
+    EXPECT_EQ(said(program), "");
+    Language few;
+    few.loss(few.flat(few.logits()), few.target);
+    few.call("relu", { few.hidden }, { 2, 8, 32 }, { 10'000 * kKiB });
+    few.backward({});
+    EXPECT_EQ(said(few), "") << "they hold less than a twentieth";
+}
+
+TEST(CallHints, ScoresOfAttentionByHandAreNamedWithTheirBytes)
+{
+    Attending plain("c10::BFloat16");
+    plain.byHand("mul.Tensor");
+    plain.backward({ 32 * kKiB, 8 * kKiB });
+    EXPECT_EQ(said(plain), "attention=flash 128") << "three blocks of scores, and a gradient";
+    EXPECT_EQ(plain.hints()[0].sentence().text(),
+        "The scores of attention hold 128 KiB of the peak. How much another kernel saves is not verified.");
+    Attending older("c10::Half"), wide, masked("c10::Half"), strange;
+    older.byHand("mul.Tensor");
+    older.backward({});
+    EXPECT_EQ(said(older, "T4-16GB"), "attention=efficient 96") << "flash attention needs another card";
+    wide.byHand("div.Tensor");
+    wide.backward({});
+    EXPECT_EQ(said(wide), "attention=efficient 96") << "flash attention takes 16 bits";
+    masked.byHand("masked_fill.Scalar");
+    masked.backward({});
+    EXPECT_EQ(said(masked), "attention=efficient 96") << "flash attention takes no mask";
+    strange.byHand("tanh");
+    strange.backward({});
+    EXPECT_EQ(said(strange), "");
+}
+
+TEST(CallHints, ASoftmaxThatIsNoAttentionIsLeftAlone)
+{
+    Attending program;
+    const auto weights = program.make("softmax.int", { program.mask }, 32 * kKiB);
+    program.call("topk", { weights }, { 64, 2 }, { kKiB });
+    program.backward({});
+    EXPECT_EQ(said(program), "");
+}
+
+TEST(CallHints, TheMathKernelIsKnownByItsScores)
+{
+    Attending math, efficient, masked;
+    math.kernel({ 8 * kKiB, 32 * kKiB, 32 * kKiB, 8 * kKiB });
+    efficient.kernel({ 8 * kKiB, 512 });
+    masked.kernel({ 32 * kKiB, 8 * kKiB, 512 }); // a mask of that size, made of booleans
+    for (Attending* const program : { &math, &efficient, &masked })
+        program->backward({});
+    EXPECT_EQ(said(math), "attention=efficient 64");
+    EXPECT_TRUE(math.hints()[0].command.ends_with("--change attention=efficient --confirm -- python train.py"));
+    EXPECT_EQ(said(efficient), "");
+    EXPECT_EQ(said(masked), "");
+}
+
+TEST(CallHints, WithoutCallsNothingIsSaid)
+{
+    test::Trained trained("alloc 0x1000 512", "F");
+    EXPECT_TRUE(callHints(trained.trace(), "run.strata", {}).empty());
+}
+
+} // namespace strata::model
