@@ -84,7 +84,7 @@ def test_three_commands_name_logits(strata, python, tmp_path):
     """A language model that runs out of memory: the plan that `oom` names ends with the line about its logits, which is true."""
     program = os.path.join(PROGRAMS, LOGITS[0])
     failed = str(tmp_path / "failed.strata")
-    assert not record(strata, python, (*LOGITS, "tied"), failed, "--capacity", "60MiB")
+    assert not record(strata, python, (*LOGITS, "tied"), failed, "--capacity", "52MiB")
     run, told = strata_json(strata, ["oom", failed, "--json"])  # the first
     assert told, run.stderr
     commands = [shlex.split(step["command"]) for step in told["devices"][0]["next"] if step["command"]]
@@ -94,6 +94,14 @@ def test_three_commands_name_logits(strata, python, tmp_path):
     asked = subprocess.run([strata, *commands[1][1:], "--json"], cwd=tmp_path, capture_output=True, encoding="utf-8")  # the third
     hints = json.loads(asked.stdout)["devices"][0]["call_hints"]
     assert [hint["change"] for hint in hints] == [CHUNKS], asked.stdout[:2000] + asked.stderr
+    # What the one plan finds the other finds, by calls too.
+    larger, budget = commands[1][2], commands[1][4]
+    met = []
+    for words in (("--plan", budget), ("--plan", "cheapest", "--capacity", budget)):
+        run, told = strata_json(strata, ["whatif", larger, *words, "--confirm", "--python", python, "--json"], cwd=tmp_path)
+        assert told and told["plan"], run.stderr
+        met.append(told["plan"]["met"])
+    assert met[0] == met[1], met
     command = [python if word == "PY" else word for word in shlex.split(hints[0]["command"])[1:]]
     confirmed = subprocess.run([strata, *command, "--json"], cwd=tmp_path, capture_output=True, encoding="utf-8")
     device = json.loads(confirmed.stdout)["devices"][0]
