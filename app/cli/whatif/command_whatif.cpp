@@ -253,7 +253,7 @@ Exit codes:
             const bool isRefused = !confirmed
                 && (confirmed.error().kind == model::Error::Kind::Refused
                     || confirmed.error().kind == model::Error::Kind::NotFound);
-            if (isRefused && answer.plan && asksCalls()
+            if (isRefused && answer.plan && asksCalls() && model::callListOf(*answer.devices.front().trace)
                 && std::ranges::all_of(answer.devices, &model::WhatIfDevice::isAnswered))
                 err.line("strata: the plan is not confirmed: " + printable(confirmed.error().what.text()));
             else if (isRefused)
