@@ -5,6 +5,20 @@
 
 namespace strata::model {
 
+bool SummaryOfDevice::hasBounds() const
+{
+    const WasteAtPeak waste = wasteAtPeak(summary.peakUse);
+    return !waste.rounding.exact() || !waste.freeInSegments.exact()
+        || std::ranges::any_of(
+            summary.outOfMemory, [](const OutOfMemory& oom) { return !oom.freeInSegmentsExact; });
+}
+
+bool SummaryOfDevice::isWorthReplay() const
+{
+    constexpr std::int64_t kLongest = 1'000'000; // events, which are replayed in a second
+    return hasBounds() && summary.totals.events > 0 && summary.totals.events <= kLongest;
+}
+
 bool SummaryAnswer::isProfiled(const SummaryOfDevice& of) const
 {
     const DeviceRecording* const found = recording->find(of.summary.totals.device);

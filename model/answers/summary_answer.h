@@ -26,6 +26,12 @@ struct SummaryOfDevice {
     std::optional<RangePeak> within; ///< the highest values of the range, if one was asked for
     std::optional<ReplayReport> replay; ///< if it was asked for
     std::optional<std::vector<Advice>> advice; ///< if it was looked for
+    bool isReplayed = false; ///< bounds that are left are all that the recording shows
+
+    /// A figure of free memory or rounding is a bound, which a replay may turn into an exact one.
+    [[nodiscard]] bool hasBounds() const;
+    /// That it is worth a replay without being asked for: the window replays every recording.
+    [[nodiscard]] bool isWorthReplay() const;
 
     /// At the peak of requested bytes, of the range if one was asked for.
     [[nodiscard]] const LiveGroups& peak() const { return within ? within->groups : summary.peak; }

@@ -189,7 +189,8 @@ TEST(Figures, TheGpt2SampleSaysWhatFilledTheDevice)
     const json summary = strata({ "summary", "--json", sample }).json();
     const json oom = summary["devices"][0]["oom"][0];
     EXPECT_EQ(oom["reserved"], 13883146240);
-    EXPECT_EQ(summary["bounds"][0]["bound"], "at_most");
+    EXPECT_EQ(oom["free_in_segments"], 42697216); // a replay makes it exact
+    EXPECT_TRUE(summary["bounds"].empty());
 }
 
 TEST(Figures, ARangeMovesThePeakAndNotTheTotals)

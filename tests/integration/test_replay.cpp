@@ -60,6 +60,24 @@ TEST(Replay, LeadsToWhatWasRecorded)
     }
 }
 
+TEST(Replay, MakesFiguresOfASummaryExactWithoutBeingAskedFor)
+{
+    for (const std::string& file : recordings()) {
+        SCOPED_TRACE(file);
+        const json plain = strata({ "summary", "--json", file }).json();
+        const json replayed = strata({ "summary", "--replay", "--json", file }).json();
+        for (const char* key : { "waste_at_peak", "bounds", "verdicts" })
+            EXPECT_EQ(plain[key], replayed[key]) << key;
+        EXPECT_TRUE(plain["bounds"].empty()) << plain["bounds"];
+        for (const json& waste : plain["waste_at_peak"])
+            EXPECT_TRUE(waste["bounds"].is_null()) << waste;
+        const std::string text = strata({ "summary", file }).out;
+        EXPECT_EQ(text.find("<= "), std::string::npos) << text;
+        EXPECT_EQ(text.find("free inside segments.") == std::string::npos, plain["devices"][0]["oom"].empty());
+        EXPECT_EQ(text.find("at most"), text.find("at most, whenever it was asked")) << text;
+    }
+}
+
 // What was rounded is in the sizes of its blocks alone: requests as they are would not do.
 TEST(Replay, KnowsMoreThanTheRequests)
 {

@@ -63,7 +63,7 @@ TEST_F(Training, HasStepsOfPhases)
     const json device = told["devices"][0];
     EXPECT_EQ(keyNames(device),
         (std::set<std::string>{ "device", "evidence", "certainty", "optimizer_seen", "steps" }));
-    EXPECT_EQ(device["evidence"], "ranges");
+    EXPECT_EQ(device["evidence"], "optimizers");
     ASSERT_EQ(device["steps"].size(), 6u);
     const std::vector<std::string> kinds{ "setup", "train", "train", "train", "train", "incomplete" };
     std::int64_t next = 0;
@@ -140,9 +140,37 @@ TEST_F(Training, LeaksWhatItKeepsOfEachStep)
     EXPECT_EQ(above.code, 1);
     EXPECT_NE(above.err.find("more than --max-growth"), std::string::npos) << above.err;
 
+    const std::string text = strata({ "leaks", leaking }).out;
+    EXPECT_NE(text.find(told["why"].get<std::string>()), std::string::npos) << text;
+    EXPECT_NE(text.find("of allocated memory per step"), std::string::npos) << text;
+    EXPECT_NE(text.find("allocated per step"), std::string::npos) << text;
+
     const std::string clean = sessionOf(20, "");
     EXPECT_EQ(strata({ "leaks", clean, "--json" }).json()["verdict"], "none");
     EXPECT_EQ(strata({ "leaks", clean, "--max-growth", "0" }).code, 0);
+}
+
+TEST_F(Training, SaysHowStepsAreKnownInTheSameWords)
+{
+    const std::string file = sessionOf(20, "c");
+    for (const char* command : { "steps", "leaks" }) {
+        const std::string text = strata({ command, file }).out;
+        EXPECT_NE(text.find("known from optimizers"), std::string::npos) << text;
+    }
+    EXPECT_EQ(strata({ "leaks", file, "--json" }).json()["evidence"], "optimizers");
+    EXPECT_EQ(strata({ "steps", file, "--json" }).json()["devices"][0]["evidence"], "optimizers");
+}
+
+TEST_F(Training, NamesTheRecordedCommandWhereStepsAreTooFew)
+{
+    const auto recording
+        = TrainingScript("pppxfflbbb(o)z", { .bits = true, .ranges = true, .frames = true }).recording();
+    recording->facts["command"] = "python pretrain.py --batch 8";
+    const std::string path = m_directory.path() / "few.strata";
+    ASSERT_TRUE(model::saveSession(*recording, path));
+    const std::string text = strata({ "leaks", path }).out;
+    EXPECT_NE(text.find("leaks need 6 steps"), std::string::npos) << text;
+    EXPECT_NE(text.find("strata record -o run.strata -- python pretrain.py --batch 8\n"), std::string::npos) << text;
 }
 
 TEST_F(Training, IsNotBelowALimitWhereNoStepsCanBeCompared)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/type.h"
 
+#include "views/style/elided_name.h"
+
 #include <QFontDatabase>
 #include <QFontMetricsF>
 
@@ -59,6 +61,19 @@ QFont codeFont(const QFont& base)
     font.setFamilies({ font.family(), QStringLiteral("DejaVu Sans Mono") });
     font.setPixelSize(base.pixelSize() > 0 ? base.pixelSize() : kBodyPx);
     return font;
+}
+
+QString elidedName(const QFontMetricsF& metrics, const QString& name, double width)
+{
+    if (metrics.horizontalAdvance(name) <= width)
+        return name;
+    qsizetype digits = name.size();
+    while (digits > 0 && name[digits - 1].isDigit())
+        --digits;
+    const QString number = name.mid(digits);
+    return !number.isEmpty() && metrics.horizontalAdvance(number) <= width
+        ? number
+        : metrics.elidedText(name, Qt::ElideRight, width);
 }
 
 } // namespace strata::views

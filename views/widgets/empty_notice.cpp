@@ -27,29 +27,32 @@ EmptyNotice::EmptyNotice(QWidget* parent)
     QFont bold = font();
     bold.setBold(true);
     m_title->setFont(bold);
+    m_title->setWordWrap(true);
     for (QLabel* words : { m_reason, m_otherwise }) {
         words->setWordWrap(true);
         words->setProperty("muted", true);
-        words->setMinimumWidth(kTextWidth);
-        words->setMaximumWidth(kTextWidth);
     }
     connect(m_button, &QPushButton::clicked, this, &EmptyNotice::buttonPressed);
     m_button->setProperty("primary", true);
 
-    auto* texts = new QVBoxLayout;
+    auto* inside = new QWidget;
+    inside->setMaximumWidth(kTextWidth);
+    auto* texts = new QVBoxLayout(inside);
+    texts->setContentsMargins(0, 0, 0, 0);
     texts->setSpacing(8);
     texts->addWidget(m_title);
     texts->addWidget(m_reason);
     texts->addSpacing(8);
-    texts->addWidget(m_code.box, 0, Qt::AlignLeft);
+    texts->addWidget(m_code.box);
     texts->addWidget(m_otherwise);
-    texts->addWidget(m_otherCode.box, 0, Qt::AlignLeft);
+    texts->addWidget(m_otherCode.box);
     texts->addWidget(m_button, 0, Qt::AlignLeft);
 
     auto* centred = new QHBoxLayout;
-    centred->addStretch();
-    centred->addLayout(texts);
-    centred->addStretch();
+    constexpr int kAll = 1000; // of the room, up to its greatest width
+    centred->addStretch(1);
+    centred->addWidget(inside, kAll);
+    centred->addStretch(1);
     auto* layout = new QVBoxLayout(this);
     layout->addStretch(2);
     layout->addLayout(centred);
@@ -79,6 +82,11 @@ EmptyNotice::Code EmptyNotice::makeCode(const QString& accessibleName)
 void EmptyNotice::showCode(const Code& code, const QString& text)
 {
     code.text->setText(text);
+    // A long command goes over several lines, and is copied as one.
+    const int longest = code.text->fontMetrics().size(0, text).width();
+    const bool isLong = longest > kTextWidth / 2;
+    code.text->setWordWrap(isLong);
+    code.box->setSizePolicy(isLong ? QSizePolicy::Preferred : QSizePolicy::Maximum, QSizePolicy::Preferred);
     code.box->setVisible(!text.isEmpty());
 }
 

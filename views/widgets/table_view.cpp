@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/table_view.h"
 
+#include "views/style/type.h"
 #include "views/widgets/table_accessible.h"
 #include "views/widgets/table_cell.h"
 #include "views/widgets/table_header.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace strata::views {
 
@@ -33,10 +35,14 @@ TableView::TableView(QWidget* parent)
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
     measureFonts();
 
-    connect(m_header, &QHeaderView::sectionResized, this, [this](int column, int, int) {
-        if (m_table && m_table->source()->columns()[static_cast<std::size_t>(column)].flexible
-            && m_header->rect().contains(m_header->mapFromGlobal(QCursor::pos())))
-            m_flexibleByHand = true;
+    connect(m_header, &QHeaderView::sectionResized, this, [this](int column, int, int width) {
+        const auto at = static_cast<std::size_t>(column);
+        if (m_table && m_table->source()->columns()[at].flexible) {
+            if (m_header->rect().contains(m_header->mapFromGlobal(QCursor::pos())))
+                m_flexibleByHand = true;
+        } else if (at < m_wished.size()) {
+            m_wished[at] = { width, true };
+        }
         updateGeometries();
         viewport()->update();
     });
@@ -103,14 +109,17 @@ void TableView::sizeColumns()
         return;
     m_sizedColumns = m_table->columnCount();
     const QFontMetrics title = m_header->fontMetrics();
+    const QSignalBlocker quiet(m_header);
+    m_wished.assign(static_cast<std::size_t>(m_sizedColumns), {});
     for (int i = 0; i < m_sizedColumns; ++i) {
         const TableColumn& column = m_table->source()->columns()[static_cast<std::size_t>(i)];
         const double cell = m_text->width(column.sample)
             + (column.unit.isEmpty() ? 0 : m_text->width(column.unit) + m_text->width(u" "));
         constexpr int kArrow = 12;
-        m_header->resizeSection(i,
-            2 * kCellPadding
-                + std::max(static_cast<int>(cell) + 1, title.horizontalAdvance(column.title) + kArrow));
+        const int width = 2 * kCellPadding
+            + std::max(static_cast<int>(cell) + 1, title.horizontalAdvance(column.title) + kArrow);
+        m_wished[static_cast<std::size_t>(i)].width = width;
+        m_header->resizeSection(i, width);
     }
     m_flexibleByHand = false;
     fitFlexibleColumn();
@@ -123,13 +132,57 @@ void TableView::fitFlexibleColumn()
     const std::vector<TableColumn>& columns = m_table->source()->columns();
     const auto found
         = std::find_if(columns.begin(), columns.end(), [](const TableColumn& c) { return c.flexible; });
-    if (found == columns.end())
+    if (found == columns.end() || m_wished.size() != columns.size())
         return;
     const int index = static_cast<int>(found - columns.begin());
-    const int others = m_header->length() - m_header->sectionSize(index);
     const int least = 2 * kCellPadding + static_cast<int>(m_text->width(found->sample)) + 1;
+    std::vector<int> widths;
+    for (const Wished& column : m_wished)
+        widths.push_back(column.width);
+    widths[static_cast<std::size_t>(index)] = least;
+    giveWay(widths);
+    const int all = std::accumulate(widths.begin(), widths.end(), 0);
+    widths[static_cast<std::size_t>(index)] += std::max(0, viewport()->width() - all);
     const QSignalBlocker quiet(m_header);
-    m_header->resizeSection(index, std::max(least, viewport()->width() - others));
+    for (int i = 0; i < m_sizedColumns; ++i)
+        m_header->resizeSection(i, widths[static_cast<std::size_t>(i)]);
+}
+
+/// Texts are cut where all columns fit then: their tooltips have them whole. The widest gives way first, and
+/// the flexible one last: it says what the row is about.
+void TableView::giveWay(std::vector<int>& widths) const
+{
+    constexpr int kLeastText = 104; // before scaling
+    const QFontMetrics title = m_header->fontMetrics();
+    const std::vector<TableColumn>& columns = m_table->source()->columns();
+    std::vector<int> least = widths;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const int titled = 2 * kCellPadding + title.horizontalAdvance(columns[i].title);
+        if (!columns[i].number && !m_wished[i].byHand)
+            least[i]
+                = std::min(widths[i], std::max(columns[i].flexible ? 0 : titled, scaled(kLeastText, font())));
+    }
+    const int wanted = viewport()->width();
+    if (std::accumulate(least.begin(), least.end(), 0) > wanted)
+        return;
+    int over = std::accumulate(widths.begin(), widths.end(), 0) - wanted;
+    for (const bool isFlexible : { false, true })
+        while (over > 0) {
+            std::size_t widest = widths.size();
+            for (std::size_t i = 0; i < widths.size(); ++i)
+                if (columns[i].flexible == isFlexible && widths[i] > least[i]
+                    && (widest == widths.size() || widths[i] > widths[widest]))
+                    widest = i;
+            if (widest == widths.size())
+                break;
+            int next = least[widest];
+            for (std::size_t i = 0; i < widths.size(); ++i)
+                if (columns[i].flexible == isFlexible && widths[i] > least[i] && widths[i] < widths[widest])
+                    next = std::max(next, widths[i]);
+            const int less = std::min(widths[widest] - next, over);
+            widths[widest] -= less;
+            over -= less;
+        }
 }
 
 void TableView::updateGeometries()

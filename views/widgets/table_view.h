@@ -8,6 +8,7 @@
 #include "views/widgets/quick_text.h"
 
 #include <optional>
+#include <vector>
 
 namespace strata::views {
 
@@ -77,6 +78,7 @@ private:
     void measureFonts();
     void sizeColumns();
     void fitFlexibleColumn();
+    void giveWay(std::vector<int>& widths) const;
     [[nodiscard]] int rowAt(int y) const; // may lie beyond the last row
     [[nodiscard]] std::vector<char> selectedAmong(int first, int count) const;
     void setHoverRow(int row);
@@ -89,6 +91,11 @@ private:
     int m_hoverRow = -1;
     int m_sizedColumns = 0; // number of columns that the widths were made for
     bool m_flexibleByHand = false;
+    struct Wished {
+        int width = 0;
+        bool byHand = false;
+    };
+    std::vector<Wished> m_wished; // widths of columns that have room
     bool m_quiet = false; // current row set by the program
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator/segments_told.h"
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
@@ -103,7 +104,7 @@ public:
                "if given, and the least CUDA context. For example 70GiB")
             ->type_name("BYTES");
         app.add_flag("--replay", m_replay,
-            "Replays PyTorch's allocator, which tells the peaks of allocated and active exactly");
+            "Replays PyTorch's allocator, which shows the peaks of allocated and active memory exactly");
         app.footer(footer(Footer::Positions));
     }
 
@@ -138,7 +139,7 @@ public:
                 outline.reset(); // what each took is known from its events
             auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt;
             if (devices && std::ranges::none_of(*devices, [](const SummaryOfDevice& device) {
-                    return model::isWorthAdvice(device.summary);
+                    return model::isWorthAdvice(device.summary) || device.isWorthReplay();
                 }))
                 return print({ file, outline->recording.get(), std::move(*devices) });
         }
@@ -153,25 +154,37 @@ public:
             auto report = reportOn(*trace, m_range);
             if (!report)
                 return model::Failure(report.error());
-            if (m_replay) {
-                auto replay = model::checkReplay(*trace);
-                if (!replay)
-                    return model::Failure(replay.error());
-                report->replay = std::move(*replay);
-                if (report->replay->exact()) {
-                    const model::RoundedCurves curves(*trace, report->replay->check.rounding);
-                    report->summary = model::withRoundedSizes(
-                        std::move(report->summary), *trace, curves, *report->byLine);
-                }
-            }
-            if (!m_range.given() && model::isWorthAdvice(report->summary))
-                report->advice = adviceOn(*trace);
+            if (auto replayed = addReplay(*report, *trace); !replayed)
+                return model::Failure(replayed.error());
             answer.devices.push_back(std::move(*report));
         }
         return print(answer);
     }
 
 private:
+    /// What one replay shows: exact figures of free memory, and advice.
+    model::Result<void> addReplay(SummaryOfDevice& report, const DeviceTrace& trace) const
+    {
+        const bool isAdvised = !m_range.given() && model::isWorthAdvice(report.summary);
+        if (isAdvised)
+            report.advice.emplace();
+        const bool hasSegments = bool(tellsOfSegments(trace.recording(), trace.device()));
+        if (!m_replay && !(hasSegments && (isAdvised || report.isWorthReplay())))
+            return {};
+        auto replay = model::checkReplay(trace);
+        if (!replay)
+            return m_replay ? model::Result<void>(model::Failure(replay.error())) : model::Result<void>();
+        report.isReplayed = true;
+        if (replay->exact())
+            report.summary = model::withRoundedSizes(std::move(report.summary), trace,
+                model::RoundedCurves(trace, replay->check.rounding), *report.byLine);
+        if (isAdvised && hasSegments)
+            report.advice = adviceOn(trace, *replay);
+        if (m_replay)
+            report.replay = std::move(*replay);
+        return {};
+    }
+
     ReadOptions m_read;
     RangeOptions m_range;
     bool m_replay = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/summary/summary_advice.h"
 
-#include "app/cli/allocator/segments_told.h"
 #include "app/cli/text.h"
 #include "app/cli/training/training_option.h"
 #include "model/base/words.h"
@@ -12,18 +11,13 @@
 
 namespace strata::cli {
 
-std::vector<model::Advice> adviceOn(const model::DeviceTrace& trace)
+std::vector<model::Advice> adviceOn(const model::DeviceTrace& trace, const model::ReplayReport& replay)
 {
-    if (!tellsOfSegments(trace.recording(), trace.device()))
-        return {};
-    const auto report = model::checkReplay(trace);
-    if (!report)
-        return {};
     const auto training = TrainingOption().of(trace);
     if (!training)
         return {};
     const model::RecordedRun run{ .trace = &trace,
-        .report = &*report,
+        .report = &replay,
         .steps = &training->steps,
         .categories = &training->categories,
         .batchItems = model::batchItemsOf(trace, training->steps, training->categories) };

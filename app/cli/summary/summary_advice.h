@@ -10,8 +10,10 @@
 
 namespace strata::cli {
 
-/// What would help that device: nothing where nothing tells. A few replays.
-[[nodiscard]] std::vector<model::Advice> adviceOn(const model::DeviceTrace& trace);
+/// What would help that device, of which `replay` is a replay: nothing where nothing tells. A few replays
+/// more.
+[[nodiscard]] std::vector<model::Advice> adviceOn(
+    const model::DeviceTrace& trace, const model::ReplayReport& replay);
 
 /// "Do this" of one device, if there is any.
 void printAdvice(Output& out, const std::string& file, const model::SummaryOfDevice& device);

@@ -6,7 +6,10 @@
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/summary/recorded_card.h"
+#include "model/analysis/training/leaks/leak_rate.h"
 #include "model/analysis/training/leaks/leaks_answer.h"
+#include "model/analysis/training/steps/evidence_words.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 
@@ -43,12 +46,15 @@ std::string nameOf(const LeaksAnswer& answer, const LeakSite& site)
 
 void printRows(Output& out, const LeaksAnswer& answer, std::span<const LeakSite> sites)
 {
-    Table table({ { "a step" }, { "blocks" }, { "since step" }, { "steps left" }, { "", Table::Align::Left },
-        { "", Table::Align::Left } });
+    Table table({ { "allocated per step" }, { "blocks" }, { "since step" }, { "steps left" },
+        { "", Table::Align::Left }, { "", Table::Align::Left } });
     for (const LeakSite& site : sites) {
-        const std::int64_t bytes
-            = std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
-        table.add({ bytes > 0 ? model::formatBytes(bytes) : "-",
+        const model::LeakRate rate = model::rateOf(site);
+        const model::Sentence other = model::otherBytes(rate);
+        const std::string bytes = model::formatBytes(rate.bytes);
+        table.add({ rate.bytes <= 0 ? std::string("-")
+                : other.empty()     ? bytes
+                                    : bytes + " " + other.text(),
             site.blocksPerStep > 0 ? model::formatFigure(site.blocksPerStep) : "-",
             model::formatCount(site.firstStep), site.stepsToOom ? model::formatCount(*site.stepsToOom) : "-",
             std::string(model::leakKindWord(site.kind)), nameOf(answer, site) });
@@ -62,12 +68,12 @@ void printLeaks(Output& out, const LeaksAnswer& answer, std::size_t rows)
     const bool found = report.verdict == LeakReport::Verdict::Found;
     const std::string steps = report.steps == 0
         ? "no steps"
-        : fmt::format("{}{}, the first {} of them warm-up; known from {}",
+        : fmt::format("{}{}, the first {} of them warm-up; {}",
             report.certainty == model::Certainty::Likely ? "probably " : "",
             (report.rounds ? model::sayCounted("%1 round of a loop", "%1 rounds of a loop", report.steps)
                            : model::sayCounted("%1 step", "%1 steps", report.steps))
                 .text(),
-            model::formatCount(report.warmup), model::evidenceWord(report.evidence));
+            model::formatCount(report.warmup), model::evidenceSentence(report.evidence).text());
     out.line(fmt::format("{}: {}: {}", out.strong(printable(answer.file)), deviceName(report.device), steps));
     const char* const verdict = found                      ? "leaks: "
         : report.verdict == LeakReport::Verdict::Undecided ? "undecided: "
@@ -75,8 +81,10 @@ void printLeaks(Output& out, const LeaksAnswer& answer, std::size_t rows)
     const std::string sentence = verdict + printable(report.why.text());
     out.line("  " + (found ? out.bad(sentence) : sentence));
     if (report.stepsToOom)
-        out.line(fmt::format("  at most {} steps more fit into the {} of the device",
+        out.line(fmt::format("  at most {} more steps fit into the {} of the device",
             model::formatCount(*report.stepsToOom), model::formatBytes(*report.capacityBytes)));
+    if (!report.compared && answer.trace->outOfMemories().empty())
+        out.line("  Record more: " + printable(model::recordAgain(answer.trace->recording())));
     if (report.sites.empty())
         return;
     const auto shown = std::span(report.sites).first(std::min(rows, report.sites.size()));
@@ -111,7 +119,7 @@ public:
         m_read.declare(app, ReadOptions::Devices::One);
         m_limit.declare(app, "sites");
         app.add_option("--max-growth", m_maxGrowth,
-               "Fails with exit 1 if leaks keep more bytes than this a step, as allocated. For example 1MiB")
+               "Fails with exit 1 if leaks keep more allocated bytes per step than this. For example 1MiB")
             ->type_name("BYTES");
         m_capacity.declare(app);
         app.footer(footer(Footer::ExitCodes));
@@ -159,7 +167,8 @@ public:
         const std::int64_t growth = answer.report.allocatedBytesPerStep();
         if (growth <= *m_maxGrowthBytes)
             return kDone;
-        err.line(printable(fmt::format("strata: {}: leaks keep {} a step, {} more than --max-growth {}", file,
+        err.line(printable(fmt::format(
+            "strata: {}: leaks keep {} of allocated memory per step, {} more than --max-growth {}", file,
             model::formatBytes(growth), model::formatBytes(growth - *m_maxGrowthBytes),
             model::formatBytes(*m_maxGrowthBytes))));
         return kFailed;

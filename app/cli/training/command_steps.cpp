@@ -7,6 +7,7 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "app/cli/training/step_kind.h"
+#include "model/analysis/training/steps/evidence_words.h"
 #include "model/analysis/training/steps/steps_answer.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
@@ -39,26 +40,6 @@ void printDeepSteps(Output& out, const DeviceSteps& found)
             printable(deep.why.text())));
 }
 
-std::string_view sentenceOf(const model::TrainingSteps& steps)
-{
-    const bool unseen = !steps.optimizerSeen && steps.certainty() == model::Certainty::Likely;
-    switch (steps.evidence) {
-    case model::StepEvidence::Ranges:
-        return "known from optimizers";
-    case model::StepEvidence::Bits:
-        return unseen ? "known from autograd; no optimizer step seen" : "known from autograd";
-    case model::StepEvidence::Marks:
-        return "as the program named them";
-    case model::StepEvidence::Frames:
-        return unseen ? "known from stack traces; no optimizer step seen" : "known from stack traces";
-    case model::StepEvidence::Rhythm:
-        return "a guess from sizes and lifetimes";
-    case model::StepEvidence::None:
-        break;
-    }
-    return "nothing shows where steps end";
-}
-
 /// "forward 412, backward 388": how many events each phase of a step has.
 std::string phasesOf(const StepMemory& row)
 {
@@ -77,8 +58,8 @@ void printWhy(Output& out, const StepMemory& row)
 {
     if (!row.why)
         return;
-    out.line(fmt::format(
-        "  step {}, {}: {}", stepNumberText(*row.step), stepKindText(*row.step), printable(row.why->rule.text())));
+    out.line(fmt::format("  step {}, {}: {}", stepNumberText(*row.step), stepKindText(*row.step),
+        printable(row.why->rule.text())));
     for (const model::StepFrame& frame : row.why->frames)
         out.line(fmt::format("    {}: {}, {} in {}", model::phaseWord(frame.phase),
             model::sayCounted("%1 allocation", "%1 allocations", frame.allocations).text(),
@@ -140,7 +121,7 @@ private:
                 deviceName(found.device), probably ? "probably " : "",
                 trained == 0 && !steps.empty() ? std::string("no step")
                                                : model::sayCounted("%1 step", "%1 steps", trained).text(),
-                sentenceOf(found.training)));
+                model::evidenceSentence(found.training).text()));
             printDeepSteps(out, found);
             if (steps.empty())
                 continue;

@@ -77,9 +77,9 @@ std::optional<std::int64_t> allowedBytesAt(
     return static_cast<std::int64_t>(*fraction * static_cast<double>(deviceBytes));
 }
 
-/// How sure it is that nothing else uses the device, by what PyTorch can have of it. A whole number of GiB has
-/// no room for a CUDA context: a simulated device. The memory of a card beside its context may as well be a
-/// part of a larger card.
+/// How sure it is that nothing else uses the device, by what PyTorch can have of it. A whole number of GiB
+/// has no room for a CUDA context: a simulated device. The memory of a card beside its context may as well be
+/// a part of a larger card.
 Certainty isAlone(std::int64_t availableBytes)
 {
     constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
@@ -128,8 +128,8 @@ Sentence sayCause(const OomVerdict& verdict)
         return say("too big: what is in use and the %1 asked for together exceed the device",
             asBytes(verdict.roundedBytes));
     case OomCause::Leak:
-        return say("leak: each step keeps %1, and %2 were kept by now", asBytes(verdict.leakedBytesPerStep),
-            asBytes(verdict.leakedBytes));
+        return say("leak: each step keeps %1 of allocated memory, and %2 were kept by now",
+            asBytes(verdict.leakedBytesPerStep), asBytes(verdict.leakedBytes));
     case OomCause::MemoryFraction:
         return verdict.allowedBytes
             ? say("memory fraction: PyTorch may use %1 of this device, and the driver had %2 free",

@@ -87,7 +87,7 @@ struct OomVerdict {
     /// What PyTorch could have is the memory of no known GPU, and the recording has no capacity: something
     /// else may hold the rest.
     bool capacityDoubtful = false;
-    std::int64_t leakedBytes = 0, leakedBytesPerStep = 0; ///< of Leak: requested, live and a step
+    std::int64_t leakedBytes = 0, leakedBytesPerStep = 0; ///< of Leak: allocated, live and per step
     std::int64_t statesToComeBytes = 0; ///< of TooBig: what the optimizer still has to make, with the request
     std::optional<SharedMemory> onePool; ///< of graphs, up to the request
     std::vector<SettingTried>

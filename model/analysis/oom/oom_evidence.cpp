@@ -169,7 +169,7 @@ void takeLeak(OomVerdict& verdict, const LeakReport& leaks)
         perStep = wrapAdd(perStep, site.allocatedBytesPerStep);
         for (const LeakGrowth& stayed : site.survivors)
             if (stayed.event <= verdict.event)
-                kept = wrapAdd(kept, stayed.requestedBytes);
+                kept = wrapAdd(kept, stayed.allocatedBytes);
     }
     const bool served = verdict.packedSpareBytes + kept
         >= static_cast<std::int64_t>(kNearlyFull * static_cast<double>(verdict.limitBytes));

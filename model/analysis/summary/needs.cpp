@@ -99,9 +99,15 @@ std::int64_t cachedBefore(const Totals& totals)
     return !frees && isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
-/// Of cards with other kernels, or which kernels are assumed. A program that ran out of memory on the
-/// recorded card ends there in a dry run, too: `strata dryrun --on-each-card` goes on to other cards only
-/// where it fits.
+/// A program that ran out of memory on the recorded card ends there in a dry run, too: `strata dryrun
+/// --on-each-card` goes on to other cards only where it fits.
+std::string dryRunOf(const Recording& recording, const Card& ranOn, bool failed)
+{
+    return "strata dryrun --device " + (failed ? "CARD" : ranOn.name + " --on-each-card") + " -- "
+        + recordedCommand(recording);
+}
+
+/// Of cards with other kernels, or which kernels are assumed.
 void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
 {
     if (needs.ranOn == nullptr) {
@@ -110,14 +116,22 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
         return;
     }
     const auto others = static_cast<std::int64_t>(needs.cards.size() - comparableCards(needs));
-    if (others > 0)
-        needs.line.push_back(say("Not comparable with %1: other kernels than on %2. Dry-run on each: %3",
-            sayCounted("%1 card", "%1 cards", others), needs.ranOn->name,
-            "strata dryrun --device " + (failed ? "CARD" : needs.ranOn->name + " --on-each-card") + " -- "
-                + recordedCommand(recording)));
+    if (others == 0)
+        return;
+    needs.line.push_back(say("Not comparable with %1: other kernels than on %2.",
+        sayCounted("%1 card", "%1 cards", others), needs.ranOn->name));
+    needs.line.push_back(say("Dry-run on each: %1", dryRunOf(recording, *needs.ranOn, failed)));
 }
 
 } // namespace
+
+std::string dryRunOnOthers(const Recording& recording, const DeviceSummary& summary)
+{
+    const std::optional<Needs>& needs = summary.needs;
+    return needs && needs->ranOn != nullptr && comparableCards(*needs) < needs->cards.size()
+        ? dryRunOf(recording, *needs->ranOn, !summary.outOfMemory.empty())
+        : std::string();
+}
 
 std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& summary)
 {

@@ -38,4 +38,13 @@ std::string recordedCommand(const Recording& recording)
     return command.empty() ? "python train.py" : command;
 }
 
+std::string recordAgain(const Recording& recording)
+{
+    const auto simulation = simulationOf(recording);
+    const Card* const card
+        = simulation && !simulation->device.empty() ? findCard(simulation->device) : nullptr;
+    return "strata record " + (card != nullptr ? "--simulated " + card->name + " " : "") + "-o run.strata -- "
+        + recordedCommand(recording);
+}
+
 } // namespace strata::model

@@ -138,7 +138,7 @@ private:
 
 TEST_P(SummaryAgrees, InEveryFigure)
 {
-    const nlohmann::json all = json("summary", { "--replay" });
+    const nlohmann::json all = json("summary");
     ASSERT_FALSE(all["devices"].empty());
     for (const nlohmann::json& device : all["devices"]) {
         SCOPED_TRACE("device " + device["device"].dump());
@@ -150,7 +150,7 @@ TEST_P(SummaryAgrees, InEveryFigure)
 
 TEST_P(SummaryAgrees, InVerdictOutOfMemoryAndIntegrity)
 {
-    const nlohmann::json all = json("summary", { "--replay" });
+    const nlohmann::json all = json("summary");
     const nlohmann::json& device = all["devices"][0];
     const std::string verdict = all["verdicts"][0]["text"].get<std::string>();
     EXPECT_EQ(test::shownTexts(page()).front().toStdString(), verdict);
@@ -191,7 +191,7 @@ TEST_P(SummaryAgrees, InVerdictOutOfMemoryAndIntegrity)
 
 TEST_P(SummaryAgrees, InTheCardsThatItFitsOn)
 {
-    const nlohmann::json all = json("summary", { "--replay" });
+    const nlohmann::json all = json("summary");
     for (const nlohmann::json& device : all["devices"]) {
         SCOPED_TRACE("device " + device["device"].dump());
         driver().state().setDevice(device["device"]);
@@ -241,7 +241,7 @@ TEST_P(SummaryAgrees, InTheCardsThatItFitsOn)
 
 TEST_P(SummaryAgrees, InWhatFillsThePeak)
 {
-    const nlohmann::json all = json("summary", { "--replay" });
+    const nlohmann::json all = json("summary");
     const nlohmann::json& device = all["devices"][0];
     const auto lists = page().findChildren<ShareList*>();
     if (device["peak"]["groups"].empty()) {
@@ -291,7 +291,7 @@ TEST_P(SummaryAgrees, WithTheCommandLineThatItCopies)
 {
     const auto copied = runCopied(page().commandLine());
     ASSERT_EQ(copied.size(), 1u);
-    EXPECT_EQ(copied[0]["verdicts"][0]["text"], json("summary", { "--replay" })["verdicts"][0]["text"]);
+    EXPECT_EQ(copied[0]["verdicts"][0]["text"], json("summary")["verdicts"][0]["text"]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Our, SummaryAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);

@@ -92,7 +92,7 @@ TEST_P(TrainingAgrees, InWhatGrows)
     const Json told = runCopied(page.commandLine()).at(0);
     const QString sentence = test::plainText(page.sentenceText());
     const std::string verdict = told["verdict"];
-    EXPECT_TRUE(sentence.startsWith(verdict == "found" ? QStringLiteral("It leaks ")
+    EXPECT_TRUE(sentence.startsWith(verdict == "found" ? QStringLiteral("Leaks ")
             : verdict == "none"                        ? QStringLiteral("No leak.")
                                                        : QStringLiteral("Undecided.")))
         << qPrintable(sentence);
@@ -100,7 +100,7 @@ TEST_P(TrainingAgrees, InWhatGrows)
         std::int64_t perStep = 0;
         for (const Json& site : told["sites"])
             perStep += site["kind"] == "leak" ? site["bytes_per_step_allocated"].get<std::int64_t>() : 0;
-        EXPECT_TRUE(sentence.contains(bytes(perStep) + QStringLiteral(" a step"))) << qPrintable(sentence);
+        EXPECT_TRUE(sentence.contains(bytes(perStep) + QStringLiteral(" of allocated memory per step"))) << qPrintable(sentence);
     } else {
         const std::string why = told["why"];
         EXPECT_TRUE(sentence.contains(QString::fromStdString(why.substr(1)))) << qPrintable(sentence);

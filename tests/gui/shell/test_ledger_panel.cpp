@@ -104,6 +104,21 @@ TEST_F(LedgerPanelTest, IsOfThePeakUntilAnInstantIsSelected)
     EXPECT_EQ(data().ledger.event, peak);
 }
 
+TEST_F(LedgerPanelTest, NamesAreNotCutInASmallWindow)
+{
+    window().resize(1024, 640);
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    const QFontMetrics metrics(rows().font());
+    for (int row = 0; row < rows().rowCount(); ++row) {
+        const QString full = rows().item(row, 0)->text(), instead = rows().item(row, 0)->data(Qt::UserRole + 3).toString();
+        EXPECT_LE(metrics.horizontalAdvance(instead.isEmpty() ? full : instead), rows().columnWidth(0)) << qPrintable(full);
+    }
+    for (const int figure : { 2, 3 }) // share and bytes
+        EXPECT_FALSE(rows().isColumnHidden(figure));
+    EXPECT_LE(panel().minimumSizeHint().width(), page().findChild<QScrollArea*>()->viewport()->width());
+}
+
 TEST_F(LedgerPanelTest, ASurpriseComesFirstWithASignAndLeadsToItsBlocks)
 {
     ASSERT_NO_FATAL_FAILURE(open(unknownSample()));

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page Summary: the picture of the curve, the cards that it fits on, what folds.
+#include "model/session/save.h"
+#include "model/wire/info.h"
 #include "tests/gui/shell/shell_test.h"
 #include "tests/gui/training/training_run.h"
+#include "tests/support/make_recording.h"
 #include "views/contents/details/details_panel.h"
 #include "views/pages/memory/memory_page.h"
+#include "views/pages/parts/code_row.h"
 #include "views/pages/parts/fold_section.h"
 #include "views/pages/summary/summary_page.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/curve_overview.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
@@ -92,17 +99,35 @@ TEST_F(SummaryPageTest, SaysWhatLeaksAndLeadsThere)
     (void)page();
     const auto line = [this]() -> QLabel* {
         for (QLabel* label : page().findChildren<QLabel*>())
-            if (label->isVisible() && label->text().startsWith(QStringLiteral("Grows ")))
+            if (label->isVisible() && label->text().startsWith(QStringLiteral("Leaks ")))
                 return label;
         return nullptr;
     };
     ASSERT_TRUE(test::eventually([&] { return line() != nullptr; }));
     EXPECT_TRUE(line()->text().contains(QStringLiteral("train.py:30"))) << qPrintable(line()->text());
-    EXPECT_TRUE(page().copyText().contains(QStringLiteral("Grows ")));
+    EXPECT_TRUE(page().copyText().contains(QStringLiteral("Leaks ")));
     Q_EMIT line()->linkActivated(QStringLiteral("page:leaks"));
     EXPECT_EQ(driver().currentPage(), QStringLiteral("leaks"));
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     EXPECT_FALSE(line());
+}
+
+TEST_F(SummaryPageTest, TheDryRunOfOtherCardsCanBeCopied)
+{
+    namespace info = strata::wire::info;
+    const auto made = test::makeRecording("segment_alloc 0x100000 2097152\nalloc 0x100000 1048576\n");
+    made->facts[wire::deviceKey(info::kDevice, 0, info::kDeviceName)] = "NVIDIA A100-SXM4-80GB";
+    made->facts[wire::deviceKey(info::kDevice, 0, info::kDeviceCapacity)] = "84936556544";
+    made->facts[info::kCommand] = "python pretrain.py";
+    const QString path = m_scratch.filePath(QStringLiteral("named.strata"));
+    ASSERT_TRUE(model::saveSession(*made, path.toStdString()));
+    ASSERT_NO_FATAL_FAILURE(open(path));
+    const auto* const row = page().findChild<CodeRow*>();
+    ASSERT_TRUE(row);
+    row->findChild<QPushButton*>()->click();
+    EXPECT_EQ(QApplication::clipboard()->text(),
+        QStringLiteral("strata dryrun --device A100-80GB --on-each-card -- python pretrain.py"));
+    EXPECT_EQ(row->findChild<QLineEdit*>()->text(), QApplication::clipboard()->text()); // can be selected
 }
 
 TEST_F(SummaryPageTest, ThePictureIsReadByKeyboard)

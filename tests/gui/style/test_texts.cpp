@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/elided_name.h"
 #include "views/style/texts.h"
 
 #include "tests/support/make_recording.h"
@@ -142,6 +143,18 @@ TEST(Type, SizesFollowTheFontOfTheApplication)
     EXPECT_DOUBLE_EQ(views::scaleOf(font), 2.0);
     EXPECT_EQ(views::sized(font, views::kAxisPx).pixelSize(), 2 * views::kAxisPx);
     EXPECT_TRUE(views::bold(font).bold());
+}
+
+TEST(Texts, AStepKeepsItsNumberWhereItsNameHasNoRoom)
+{
+    const QFontMetricsF metrics{ QFont() };
+    const auto elided = [&](const char* name, const QString& room) {
+        return views::elidedName(metrics, QString::fromLatin1(name), metrics.horizontalAdvance(room) + 1);
+    };
+    EXPECT_EQ(elided("step 12", QStringLiteral("step 12")), QStringLiteral("step 12"));
+    EXPECT_EQ(elided("step 12", QStringLiteral("12")), QStringLiteral("12"));
+    EXPECT_EQ(elided("ProfilerStep#12", QStringLiteral("12")), QStringLiteral("12"));
+    EXPECT_TRUE(elided("optimizer", QStringLiteral("opti")).endsWith(QChar(0x2026)));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "views/widgets/table_header.h"
 
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -194,6 +195,51 @@ TEST_F(TableViewTest, ShowsFewRowsAndNone)
     press(Qt::Key_End);
     EXPECT_FALSE(m_view.currentIndex().isValid());
     m_view.step(1);
+}
+
+/// Two texts around a figure.
+class TwoTexts : public Numbers {
+public:
+    TwoTexts()
+        : Numbers(3)
+        , m_columns{ { QStringLiteral("Change"), {}, QStringLiteral("expandable_segments:True"), false, {},
+                         true },
+            { QStringLiteral("Peak"), {}, QStringLiteral("1,023"), true },
+            { QStringLiteral("How sure"), {},
+                QStringLiteral("runs out of memory; an estimate, by recordings") } }
+    {
+    }
+    const std::vector<TableColumn>& columns() const override { return m_columns; }
+
+private:
+    std::vector<TableColumn> m_columns;
+};
+
+TEST_F(TableViewTest, TextsGiveWayBeforeAColumnIsCut)
+{
+    m_view.setTable(&m_model);
+    m_model.show(
+        std::make_shared<const TwoTexts>(), std::make_shared<const TableRows>(TableRows::all(3, {})));
+    m_view.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_view));
+    const auto widths = [&](int width) {
+        m_view.resize(width, 200);
+        QApplication::processEvents();
+        std::vector<int> all;
+        for (int column = 0; column < 3; ++column)
+            all.push_back(m_view.header()->sectionSize(column));
+        return all;
+    };
+    const std::vector<int> wide = widths(1'000);
+    EXPECT_FALSE(m_view.horizontalScrollBar()->maximum() > 0);
+    const std::vector<int> narrow = widths(400);
+    EXPECT_EQ(m_view.horizontalScrollBar()->maximum(), 0);
+    EXPECT_EQ(narrow[1], wide[1]); // figures are not cut
+    EXPECT_LT(narrow[2], wide[2]);
+    EXPECT_EQ(widths(1'000), wide);
+    // Where that does not do, columns are whole, and one scrolls.
+    EXPECT_EQ(widths(200)[2], wide[2]);
+    EXPECT_GT(m_view.horizontalScrollBar()->maximum(), 0);
 }
 
 } // namespace

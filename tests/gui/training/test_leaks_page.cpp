@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/leaks/leaks_page.h"
 
+#include "model/analysis/training/steps/evidence_words.h"
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/full_pool.h"
 #include "tests/gui/tables/open_document.h"
@@ -66,12 +67,12 @@ TEST_F(LeaksPageTest, SaysWhatLeaksAndHowItWasFound)
     open(30, 4'000);
     ASSERT_EQ(report().verdict, model::LeakReport::Verdict::Found);
     const QString sentence = m_page.sentenceText();
-    for (const char* part : { "It leaks <b>", "</b> a step: ", "train.py:30" })
+    for (const char* part : { "Leaks <b>", "</b> of allocated memory per step: ", "train.py:30" })
         EXPECT_TRUE(sentence.contains(QLatin1String(part))) << part << " in " << qPrintable(sentence);
     const QString how = m_page.howText();
     for (const char* part : { "30 steps", "left out as warm-up" })
         EXPECT_TRUE(how.contains(QLatin1String(part))) << part << " in " << qPrintable(how);
-    EXPECT_TRUE(how.contains(text::evidence(m_document.device()->training->steps->evidence)));
+    EXPECT_TRUE(how.contains(text::said(model::evidenceSentence(report().evidence)))) << qPrintable(how);
     EXPECT_EQ(m_page.site(), 0u);
     EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("▲ leak")));
     EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("What to change:")));
@@ -186,6 +187,7 @@ TEST_F(LeaksPageTest, SortsByWhatStandsThere)
     auto leaks = std::make_shared<model::LeakReport>();
     for (const auto& [allocated, reserved] : { std::pair(512, 0), std::pair(0, 4096), std::pair(1024, 0) }) {
         model::LeakSite& site = leaks->sites.emplace_back();
+        site.kind = reserved > 0 ? model::LeakKind::ReservedOnly : model::LeakKind::Leak;
         site.allocatedBytesPerStep = allocated;
         site.reservedBytesPerStep = reserved;
     }
@@ -195,6 +197,45 @@ TEST_F(LeaksPageTest, SortsByWhatStandsThere)
     query.sortColumn = LeaksTable::Allocated;
     const TableRows rows = arrange(table, query, JobContext());
     EXPECT_EQ((std::vector{ rows[0], rows[1], rows[2] }), (std::vector<std::uint32_t>{ 0, 2, 1 }));
+}
+
+TEST(LeakTexts, HeadlineTableAndFooterShowAllocatedBytes)
+{
+    auto training = std::make_shared<TrainingData>();
+    auto leaks = std::make_shared<model::LeakReport>();
+    leaks->verdict = model::LeakReport::Verdict::Found;
+    model::LeakSite& site = leaks->sites.emplace_back();
+    site.kind = model::LeakKind::Leak;
+    site.requestedBytesPerStep = 20'890; // of one block that grows, more than what is allocated in some steps
+    site.allocatedBytesPerStep = 20'480;
+    training->leaks = leaks;
+    const QString shown = QStringLiteral("20.0 KiB").replace(QLatin1Char(' '), QChar::Nbsp);
+    for (const QString& text : { leaksVerdict(*training), leaksLine(*training) }) {
+        EXPECT_TRUE(QString(text).replace(QLatin1Char(' '), QChar::Nbsp).contains(shown)) << qPrintable(text);
+        EXPECT_TRUE(text.contains(QStringLiteral("of allocated memory per step"))) << qPrintable(text);
+    }
+    EXPECT_TRUE(leaksFooter(*training).contains(text::exactBytes(20'480))) << qPrintable(leaksFooter(*training));
+    const LeaksTable table(training);
+    EXPECT_EQ(table.cell(0, LeaksTable::Allocated).text, QStringLiteral("20.0"));
+    EXPECT_EQ(table.columns()[LeaksTable::Allocated].title, QStringLiteral("Allocated per step"));
+}
+
+TEST(LeakTexts, OtherBytesThanAllocatedOnesAreNamed)
+{
+    auto training = std::make_shared<TrainingData>();
+    auto leaks = std::make_shared<model::LeakReport>();
+    for (const auto kind : { model::LeakKind::ReservedOnly, model::LeakKind::LongerInputs }) {
+        model::LeakSite& site = leaks->sites.emplace_back();
+        site.kind = kind;
+        site.reservedBytesPerStep = 2 << 20;
+        site.requestedBytesPerStep = 3 << 20;
+    }
+    training->leaks = leaks;
+    const LeaksTable table(training);
+    EXPECT_EQ(table.cell(0, LeaksTable::Allocated).text, QStringLiteral("2.00"));
+    EXPECT_EQ(table.cell(0, LeaksTable::Allocated).note, QStringLiteral("MiB reserved"));
+    EXPECT_EQ(table.cell(1, LeaksTable::Allocated).text, QStringLiteral("3.00"));
+    EXPECT_EQ(table.cell(1, LeaksTable::Allocated).note, QStringLiteral("MiB requested"));
 }
 
 TEST_F(LeaksPageTest, SaysBlocksOfFewStepsInSteps)
@@ -310,10 +351,46 @@ TEST_F(LeaksPageTest, TooFewStepsAreSaidSo)
         << qPrintable(m_page.sentenceText());
     EXPECT_TRUE(m_page.chart().series().points.empty());
     ASSERT_TRUE(m_page.notice().isVisible());
-    EXPECT_TRUE(m_page.notice().text().title.endsWith(QStringLiteral(" of 6 steps needed")));
-    EXPECT_TRUE(report().why.text().ends_with(": 6 are needed, 30 are better"));
-    EXPECT_EQ(m_page.notice().text().code, text::recordCommand());
+    EXPECT_TRUE(m_page.notice().text().title.startsWith(QStringLiteral("Leaks need 6 steps after the warm-up: ")));
+    EXPECT_TRUE(report().why.text().ends_with(": leaks need 6 steps, 30 steps are better"));
+    EXPECT_EQ(m_page.notice().text().code, QStringLiteral("strata record -o run.strata -- python train.py"));
     EXPECT_FALSE(m_page.howText().contains(QStringLiteral("compared"))) << qPrintable(m_page.howText());
+}
+
+TEST_F(LeaksPageTest, ANoticeIsNotCutInANarrowWindow)
+{
+    open(4, 4'000);
+    m_page.resize(420, 640);
+    QApplication::processEvents();
+    for (const QLabel* label : m_page.notice().findChildren<QLabel*>()) {
+        if (label->isVisible()) {
+            EXPECT_LE(label->mapTo(&m_page, QPoint(label->width(), 0)).x(), m_page.width()) << qPrintable(label->text());
+        }
+    }
+}
+
+TEST_F(LeaksPageTest, NamesTheRecordedCommand)
+{
+    const auto run = test::trainingRun(4, 4'000);
+    auto recording = *run;
+    recording.facts["command"] = "python pretrain.py --batch 8";
+    open(recording);
+    EXPECT_EQ(m_page.notice().text().code,
+        QStringLiteral("strata record -o run.strata -- python pretrain.py --batch 8"));
+}
+
+TEST_F(LeaksPageTest, TheLastStepOfTheAxisIsNotCut)
+{
+    open(121, 4'000);
+    GrowthChart& chart = m_page.chart();
+    for (int width = 400; width < 480; width += 7) { // a label may be anywhere near the edge
+        chart.setFixedSize(width, 200);
+        QApplication::processEvents();
+        const QImage image = chart.grab().toImage();
+        for (int y = image.height() - 20; y < image.height(); ++y)
+            EXPECT_EQ(image.pixelColor(image.width() - 1, y), Palette::light()[Palette::Role::Surface])
+                << width << ", " << y;
+    }
 }
 
 TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
@@ -321,7 +398,7 @@ TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("Nothing is open"));
     open(0, 0);
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("No steps to compare"));
-    EXPECT_EQ(m_page.notice().text().code, text::recordCommand());
+    EXPECT_EQ(m_page.notice().text().code, QStringLiteral("strata record -o run.strata -- python train.py"));
     EXPECT_TRUE(m_page.notice().text().otherCode.contains(QStringLiteral("record_function")));
     m_page.setMode(LeaksPage::Steps);
     EXPECT_TRUE(m_page.steps().notice().isVisible());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/steps/evidence_words.h"
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/training/step_figures.h"
 #include "tests/support/grow.h"
@@ -47,7 +48,7 @@ TEST_F(StepsViewTest, SaysHowManyStepsAndWhatToldThem)
     show(20);
     ASSERT_TRUE(m_view.figures());
     EXPECT_EQ(m_view.headText(),
-        QStringLiteral("<b>20 steps</b> of training, ") + text::evidence(m_view.figures()->steps().evidence));
+        QStringLiteral("<b>20 steps</b> of training, ") + text::said(model::evidenceSentence(m_view.figures()->steps())));
     EXPECT_TRUE(legend().contains(QStringLiteral("the median of"))) << qPrintable(legend());
     EXPECT_TRUE(m_view.multiples().isVisible());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/peak_chart.h"
 
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "tests/gui/allocator/replayed.h"
 #include "views/style/texts.h"
 
@@ -110,6 +110,57 @@ TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
         m_chart.lines(), [](const PeakChart::CardLine& line) { return line.bytes > 20 * kChartGiB; });
     EXPECT_EQ(larger, 1);
     EXPECT_LT(cards, model::cards().size());
+}
+
+TEST_F(PeakChartTest, DrawsTheRecordedCardAndNoneWithOtherKernels)
+{
+    const model::Card* const ranOn = model::findCard("RTX-4080-16GB");
+    ASSERT_NE(ranOn, nullptr);
+    PeakPicture asked = picture(15 * kChartGiB, {}, 15 * kChartGiB, 15 * kChartGiB);
+    asked.ranOn = ranOn;
+    asked.recordedCapacityBytes = ranOn->capacityBytes;
+    m_chart.setPicture(asked);
+    int recorded = 0;
+    for (const PeakChart::CardLine& line : m_chart.lines()) {
+        recorded += line.isRecorded;
+        if (line.isRecorded) {
+            EXPECT_EQ(line.bytes, ranOn->capacityBytes);
+            EXPECT_TRUE(line.name.contains(QStringLiteral("RTX-4080-16GB")));
+            continue;
+        }
+        for (const QString& name : line.all.split(QStringLiteral(", ")))
+            EXPECT_TRUE(model::isComparable(*model::findCard(name.toStdString()), ranOn)) << qPrintable(name);
+    }
+    EXPECT_EQ(recorded, 1);
+    // Of another accelerator no card of the catalogue is drawn.
+    asked.ranOn = nullptr;
+    asked.hasCards = false;
+    m_chart.setPicture(asked);
+    ASSERT_EQ(m_chart.lines().size(), 1u);
+    EXPECT_TRUE(m_chart.lines().front().isRecorded);
+}
+
+TEST_F(PeakChartTest, ALargeRecordedCardDoesNotShrinkTheBars)
+{
+    PeakPicture asked = picture(9 * kChartGiB, {}, 9 * kChartGiB, 9 * kChartGiB);
+    asked.ranOn = model::findCard("A100-80GB");
+    ASSERT_NE(asked.ranOn, nullptr);
+    asked.recordedCapacityBytes = asked.ranOn->capacityBytes;
+    m_chart.setPicture(asked);
+    EXPECT_TRUE(std::ranges::none_of(m_chart.lines(), &PeakChart::CardLine::isRecorded));
+    EXPECT_GT(m_chart.bar(2, false).width(), m_chart.width() / 3.0);
+}
+
+TEST_F(PeakChartTest, WhereItIsNarrowBarsHaveAllOfIt)
+{
+    m_chart.setPicture(picture(10 * kChartGiB, 20 * kChartGiB, 19 * kChartGiB, 21 * kChartGiB));
+    const int wide = m_chart.minimumSizeHint().height();
+    m_chart.resize(272, 220);
+    EXPECT_GT(m_chart.bar(2, true).width(), 272 / 2);
+    EXPECT_GT(m_chart.minimumSizeHint().height(), wide); // texts are above the bars
+    for (int peak = 1; peak < 3; ++peak)
+        EXPECT_GE(m_chart.bar(peak, false).top() - m_chart.bar(peak - 1, true).bottom(),
+            QFontMetrics(m_chart.font()).height());
 }
 
 TEST_F(PeakChartTest, WithoutAPointItShowsBetweenWhatItLies)

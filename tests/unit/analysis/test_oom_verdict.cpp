@@ -249,7 +249,7 @@ TEST_F(OomVerdicts, ALeakIsTheCauseWhereTheRequestWouldFitWithoutIt)
     site.kind = LeakKind::Leak;
     site.blocksPerStep = 1;
     site.allocatedBytesPerStep = 5 * kOomMiB;
-    site.survivors = { { .step = 1, .event = 0, .requestedBytes = 40 * kOomMiB } };
+    site.survivors = { { .step = 1, .event = 0, .allocatedBytes = 40 * kOomMiB } };
     leaks.sites = { site };
     const OomVerdict tooBig = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
     OomVerdict verdict = tooBig;
@@ -261,12 +261,12 @@ TEST_F(OomVerdicts, ALeakIsTheCauseWhereTheRequestWouldFitWithoutIt)
     takeLeak(verdict, leaks);
     EXPECT_EQ(verdict.certainty, Certainty::ShownByStack) << "of which kind steps are does not matter";
     // What stays is too little.
-    leaks.sites[0].survivors[0].requestedBytes = 8 * kOomMiB;
+    leaks.sites[0].survivors[0].allocatedBytes = 8 * kOomMiB;
     verdict = tooBig;
     takeLeak(verdict, leaks);
     EXPECT_EQ(verdict.cause, OomCause::TooBig);
     // It is what comes behind the failure.
-    leaks.sites[0].survivors[0] = { .step = 9, .event = 1000, .requestedBytes = 40 * kOomMiB };
+    leaks.sites[0].survivors[0] = { .step = 9, .event = 1000, .allocatedBytes = 40 * kOomMiB };
     verdict = tooBig;
     takeLeak(verdict, leaks);
     EXPECT_EQ(verdict.cause, OomCause::TooBig);

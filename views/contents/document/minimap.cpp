@@ -2,6 +2,7 @@
 #include "views/contents/document/minimap.h"
 
 #include "views/pages/parts/document_texts.h"
+#include "views/style/elided_name.h"
 #include "views/style/type.h"
 
 #include <QMouseEvent>
@@ -297,7 +298,7 @@ void Minimap::paintNotes(QPainter& painter) const
 void Minimap::paintStrips(QPainter& painter) const
 {
     painter.setFont(sized(font(), kAxisPx));
-    const QFontMetrics metrics(painter.font());
+    const QFontMetricsF metrics(painter.font());
     int odd = 0;
     for (const model::AnnotationSpan& span : *m_device->annotations) {
         if (span.level >= strips())
@@ -312,7 +313,7 @@ void Minimap::paintStrips(QPainter& painter) const
             painter.setPen(m_palette[Role::Text]);
             const QRectF text = box.adjusted(4, 0, -2, 0);
             painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
-                metrics.elidedText(text::utf8(span.name), Qt::ElideRight, static_cast<int>(text.width())));
+                elidedName(metrics, text::utf8(span.name), text.width()));
         }
     }
 }

@@ -96,25 +96,6 @@ QString phaseLetter(model::Phase phase)
     return {};
 }
 
-QString evidence(model::StepEvidence evidence)
-{
-    switch (evidence) {
-    case model::StepEvidence::Ranges:
-        return TrainingTexts::tr("told by ranges of the optimizers");
-    case model::StepEvidence::Bits:
-        return TrainingTexts::tr("told by what autograd did at each event");
-    case model::StepEvidence::Marks:
-        return TrainingTexts::tr("as the program named them");
-    case model::StepEvidence::Frames:
-        return TrainingTexts::tr("told by stacks of the optimizers");
-    case model::StepEvidence::Rhythm:
-        return TrainingTexts::tr("a guess, from what comes and goes again and again");
-    case model::StepEvidence::None:
-        break;
-    }
-    return TrainingTexts::tr("nothing tells where steps end");
-}
-
 QString leakKind(model::LeakKind kind)
 {
     switch (kind) {

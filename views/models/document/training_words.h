@@ -17,8 +17,6 @@ namespace strata::views::text {
 [[nodiscard]] QString phase(model::Phase phase); ///< "forward", ..., "not known"
 /// What stands in for its colour: "F"; empty where the phase is not known.
 [[nodiscard]] QString phaseLetter(model::Phase phase);
-/// "told by ranges that the optimizers name"; of none "nothing tells where steps end".
-[[nodiscard]] QString evidence(model::StepEvidence evidence);
 
 [[nodiscard]] QString leakKind(model::LeakKind kind); ///< "leak", "freed late", ...
 /// A sign that tells the kinds apart without colour.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/leaks/leak_texts.h"
 
-#include "model/base/wrap.h"
+#include "model/analysis/summary/recorded_card.h"
+#include "model/analysis/training/leaks/leak_rate.h"
+#include "model/analysis/training/steps/evidence_words.h"
 #include "views/models/document/training_words.h"
 #include "views/pages/parts/summary_facts.h"
 #include "views/style/rich_text.h"
@@ -44,11 +46,6 @@ QString siteLink(const TrainingData& training, std::size_t row)
             leakPlaceText(training, training.leaks->sites[row]).toHtmlEscaped());
 }
 
-std::int64_t bytesPerStep(const model::LeakSite& site)
-{
-    return std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
-}
-
 /// Places in LeakReport::sites.
 std::vector<std::size_t> leaksOf(const model::LeakReport& report)
 {
@@ -61,10 +58,7 @@ std::vector<std::size_t> leaksOf(const model::LeakReport& report)
 
 QString allPerStep(const model::LeakReport& report)
 {
-    std::int64_t all = 0;
-    for (const std::size_t row : leaksOf(report))
-        all = model::wrapAdd(all, bytesPerStep(report.sites[row]));
-    return text::strong(text::bytes(all));
+    return text::strong(text::bytes(report.allocatedBytesPerStep()));
 }
 
 QString andMore(std::size_t leaks, std::size_t named)
@@ -83,7 +77,7 @@ QString leaksNamed(const TrainingData& training)
     QStringList named;
     for (const std::size_t row : std::span(leaks).first(std::min(leaks.size(), kMostNamed)))
         named << siteLink(training, row) + QLatin1Char(' ')
-                + text::strong(text::bytes(bytesPerStep(training.leaks->sites[row])));
+                + text::strong(text::bytes(model::rateOf(training.leaks->sites[row]).bytes));
     return named.join(QStringLiteral(", ")) + andMore(leaks.size(), kMostNamed);
 }
 
@@ -107,7 +101,8 @@ QString leaksVerdict(const TrainingData& training)
     QStringList all;
     switch (report.verdict) {
     case model::LeakReport::Verdict::Found:
-        all << LeakTexts::tr("It leaks %1 a step: %2.").arg(allPerStep(report), leaksNamed(training));
+        all << LeakTexts::tr("Leaks %1 of allocated memory per step: %2.")
+                   .arg(allPerStep(report), leaksNamed(training));
         if (report.stepsToOom && report.capacityBytes)
             all << LeakTexts::tr("At most %1 more fit into the %2 of the device.")
                        .arg(stepsLeft(report), text::strong(text::bytes(*report.capacityBytes)));
@@ -134,9 +129,9 @@ QString leaksLine(const TrainingData& training)
               leakPlaceText(training, report.sites[leaks.front()]).toHtmlEscaped(), QStringLiteral("leaks"))
         + andMore(leaks.size(), 1);
     return text::unbroken(report.stepsToOom
-            ? LeakTexts::tr("Grows %1 a step at %2: at most %3 more fit.")
+            ? LeakTexts::tr("Leaks %1 of allocated memory per step at %2: at most %3 more fit.")
                   .arg(allPerStep(report), where, stepsLeft(report))
-            : LeakTexts::tr("Grows %1 a step at %2.").arg(allPerStep(report), where));
+            : LeakTexts::tr("Leaks %1 of allocated memory per step at %2.").arg(allPerStep(report), where));
 }
 
 QString leaksFoundHow(const TrainingData& training)
@@ -144,10 +139,13 @@ QString leaksFoundHow(const TrainingData& training)
     const model::LeakReport& report = *training.leaks;
     if (report.steps == 0)
         return {};
-    const QString evidence = text::evidence(training.steps->evidence);
+    const QString evidence = text::said(model::evidenceSentence(report.evidence));
     if (tooFewSteps(report))
         return LeakTexts::tr("Steps are %1.").arg(evidence);
-    const QString steps = text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps"));
+    const QString steps = report.rounds
+        ? text::counted(
+            report.steps, LeakTexts::tr("1 round of a loop"), LeakTexts::tr("%1 rounds of a loop"))
+        : text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps"));
     if (report.warmup == 0)
         return LeakTexts::tr("The ends of %1 were compared; steps are %2.").arg(steps, evidence);
     return report.warmup == 1
@@ -198,6 +196,7 @@ QString leakSiteText(const TrainingData& training, const model::LeakSite& site, 
 EmptyNotice::Text noLeaksNotice(const TrainingData& training)
 {
     const model::LeakReport& report = *training.leaks;
+    const QString recordAgain = text::utf8(model::recordAgain(training.trace->recording()));
     if (report.verdict == model::LeakReport::Verdict::None)
         return { LeakTexts::tr("Nothing grows"),
             LeakTexts::tr(
@@ -206,34 +205,33 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
     if (training.trace->eventCount() == 0)
         return { LeakTexts::tr("No events were recorded"),
             LeakTexts::tr("Leaks are what grows from step to step. Record the program from its start:"),
-            text::recordCommand(), {}, LeakTexts::tr("Or call this in it before the training loop:"),
+            recordAgain, {}, LeakTexts::tr("Or call this in it before the training loop:"),
             text::recordLine() };
     if (report.noneComplete)
         return { LeakTexts::tr("The recording has no complete step"),
             training.trace->outOfMemories().empty()
                 ? LeakTexts::tr(
-                      "Leaks are what grows from step to step. Record at least %1 steps after the warm-up.")
+                    "Leaks are what grows from step to step. Record at least %1 steps after the warm-up:")
                       .arg(text::count(kFewestSteps))
-                : LeakTexts::tr("Leaks are what grows from step to step, and the program ran out of memory within "
-                                "the first one. Summary says what to do."),
-            {}, {} };
+                : LeakTexts::tr(
+                    "Leaks are what grows from step to step, and the program ran out of memory within "
+                    "the first one. Summary says what to do."),
+            training.trace->outOfMemories().empty() ? recordAgain : QString(), {} };
     if (report.steps == 0)
         return { LeakTexts::tr("No steps to compare"),
-            LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"),
-            text::recordCommand(), {}, LeakTexts::tr("Or name the steps in the program:"),
-            text::stepLines() };
+            LeakTexts::tr("Leaks are what grows from step to step. This sees where steps end:"), recordAgain,
+            {}, LeakTexts::tr("Or name the steps in the program:"), text::stepLines() };
     if (report.areGuess)
         return { LeakTexts::tr("The steps are a guess"),
             LeakTexts::tr("Leaks are what grows from step to step. Name the steps in the program:"),
             text::stepLines(), {} };
-    return { LeakTexts::tr("%1 of %2 steps needed")
-                 .arg(text::count(steadySteps(report)), text::count(kFewestSteps)),
-        LeakTexts::tr(
-            "Recorded: %1, warm-up: %2. In the warm-up what stays is still being made; 30 steps after "
-            "it tell a leak for sure:")
-            .arg(text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps")),
-                text::count(report.warmup)),
-        text::recordCommand(), {} };
+    return { LeakTexts::tr("Leaks need %1 steps after the warm-up: %2 recorded")
+                 .arg(text::count(kFewestSteps), text::count(steadySteps(report))),
+        LeakTexts::tr("The warm-up took %1 of %2: memory that stays is still allocated there. "
+                      "Record 30 steps after the warm-up to be sure:")
+            .arg(text::count(report.warmup),
+                text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps"))),
+        recordAgain, {} };
 }
 
 bool tooFewSteps(const model::LeakReport& report)
@@ -250,7 +248,9 @@ QString leaksFooter(const TrainingData& training)
     const std::int64_t bytes = report.allocatedBytesPerStep();
     const QString sites
         = text::counted(std::ssize(report.sites), LeakTexts::tr("1 site"), LeakTexts::tr("%1 sites"));
-    return bytes > 0 ? LeakTexts::tr("%1, leaks of %2 a step").arg(sites, text::exactBytes(bytes)) : sites;
+    return bytes > 0
+        ? LeakTexts::tr("%1; leaks of %2 of allocated memory per step").arg(sites, text::exactBytes(bytes))
+        : sites;
 }
 
 } // namespace strata::views

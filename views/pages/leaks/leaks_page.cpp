@@ -182,8 +182,8 @@ QWidget* LeaksPage::makeLeaksPart()
     auto* lower = new QHBoxLayout(m_about);
     lower->setContentsMargins(0, kGrid, 0, 0);
     lower->setSpacing(2 * kMargin);
-    lower->addWidget(reading, 4);
-    lower->addWidget(right, 3);
+    lower->addWidget(reading, 1);
+    lower->addWidget(right, 1);
 
     m_splitter->addWidget(picture);
     m_splitter->addWidget(m_ranked);
@@ -258,8 +258,8 @@ const model::LeakSite* LeaksPage::siteShown() const
 GrowthSeries LeaksPage::seriesOf(const model::LeakSite* site) const
 {
     GrowthSeries series;
-    const model::LeakBoundaries ends = model::leakBoundaries(
-        m_training->leaks->rounds ? *m_training->leaks->rounds : *m_training->steps);
+    const model::LeakBoundaries ends
+        = model::leakBoundaries(m_training->leaks->rounds ? *m_training->leaks->rounds : *m_training->steps);
     if (ends.count() == 0)
         return series;
     series.firstStep = ends.steps.front()->number;

@@ -194,9 +194,16 @@ void BarList::fitColumns()
 {
     if (columnCount() == 0)
         return;
+    for (int c = FirstFigure; c < columnCount(); ++c)
+        setColumnHidden(c, false);
     int room = viewport()->width();
     for (int c = FirstFigure; c < columnCount(); ++c)
-        room -= horizontalHeader()->sectionSize(c);
+        room -= columnWidth(c);
+    for (int c = columnCount() - 1; m_lessFrom >= 0 && c >= FirstFigure + m_lessFrom && room < m_shortWidth;
+         --c) {
+        room += columnWidth(c);
+        setColumnHidden(c, true);
+    }
     const int least = std::max(scaled(kBarLabelWidth), std::min(m_shortWidth, room));
     const int bar = std::min(scaled(kListBarWidth), room - least);
     const bool bars = bar >= scaled(kLeastBarWidth);

@@ -30,6 +30,8 @@ public:
     /// What stands above the labels and the figures of the rows that come next; none: no heading.
     void setHeadings(const QString& label, const QStringList& figures);
     void setColour(int row, const QBrush& colour); ///< of its bar and swatch
+    /// From this figure on columns give way to names, the last one first: tooltips say what is in them.
+    void setLessFrom(int figure) { m_lessFrom = figure; }
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -47,6 +49,7 @@ private:
 
     QStringList m_headings; // of all columns; empty: none
     int m_shortWidth = 0; // of the label's column with short labels
+    int m_lessFrom = -1; // none
 };
 
 } // namespace strata::views

@@ -11,6 +11,7 @@
 #include "views/style/icons.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
+#include "views/widgets/flow_layout.h"
 #include "views/widgets/segmented.h"
 
 #include <QLabel>
@@ -213,8 +214,8 @@ void LedgerPanel::addAmount(QVBoxLayout& layout, const LedgerData& shown)
         amount = tr("%1, %2 parameters").arg(amount, text::count(*ledger.parameters));
     const auto device = m_document.device();
     const model::EventIndex event = ledger.event;
-    auto* where = new QHBoxLayout;
-    where->setSpacing(0);
+    auto* where = new FlowLayout; // in a narrow window the instant is in the next line
+    where->setSpacings(0, 0);
     QLabel* sum = textLabel(amount + QLatin1Char(','), true);
     sum->setWordWrap(false);
     where->addWidget(sum);
@@ -222,7 +223,6 @@ void LedgerPanel::addAmount(QVBoxLayout& layout, const LedgerData& shown)
     link->setToolTip(tr("Show this instant"));
     connect(link, &QPushButton::clicked, this, [this, event] { Q_EMIT instantChosen(event); });
     where->addWidget(link);
-    where->addStretch();
     layout.addLayout(where);
 }
 
@@ -272,7 +272,8 @@ void LedgerPanel::addCategories(QVBoxLayout& layout, const LedgerData& shown)
         BarList::Row& row = rows.emplace_back();
         row.label = line.label;
         row.shortLabel = line.shortLabel;
-        row.toolTip = line.about;
+        row.toolTip
+            = line.source.isEmpty() ? line.about : tr("%1\nHow sure: %2").arg(line.about, line.source);
         row.swatch = true;
         row.colour = fillOf(line, m_palette);
         row.marked = line.kind == LedgerLine::Kind::Sum;
@@ -301,6 +302,7 @@ void LedgerPanel::addCategories(QVBoxLayout& layout, const LedgerData& shown)
     list->setAccessibleName(tr("Categories by requested bytes"));
     list->setObjectName(QStringLiteral("ledger"));
     list->setHeadings(tr("category"), headings);
+    list->setLessFrom(2); // share and bytes stay
     list->setRows(rows);
     for (int r = 0; r < list->rowCount(); ++r)
         list->item(r, list->columnCount() - 1)->setForeground(m_palette[Role::TextMuted]);

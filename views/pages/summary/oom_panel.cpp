@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/oom_panel.h"
 
-#include "views/style/icons.h"
+#include "views/pages/parts/code_row.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QLabel>
 #include <QPainter>
-#include <QPushButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -146,30 +143,6 @@ OomPanel::OomPanel(
 
 namespace {
 
-/// Code, what it does, and a button that copies it.
-QWidget* codeRow(const QString& code, const QString& what, const Palette& palette, const QFont& font)
-{
-    auto* row = new QWidget;
-    row->setObjectName(QStringLiteral("code"));
-    row->setAttribute(Qt::WA_StyledBackground);
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
-    line->setSpacing(kMargin);
-    auto* texts = new QVBoxLayout;
-    texts->setSpacing(2);
-    QLabel* label = textLabel(code);
-    label->setFont(codeFont(font));
-    texts->addWidget(label);
-    texts->addWidget(textLabel(what, true));
-    line->addLayout(texts, 1);
-    auto* copy = new QPushButton(OomPanel::tr("Copy"));
-    copy->setAccessibleName(OomPanel::tr("Copy %1").arg(code));
-    copy->setIcon(icon(QStringLiteral("copy"), palette));
-    QObject::connect(copy, &QPushButton::clicked, copy, [code] { QApplication::clipboard()->setText(code); });
-    line->addWidget(copy, 0, Qt::AlignVCenter);
-    return row;
-}
-
 QVBoxLayout* rowsIn(QWidget* list)
 {
     auto* layout = new QVBoxLayout(list);
@@ -186,10 +159,10 @@ AdviceList::AdviceList(const model::OomVerdict& verdict, const Palette& palette,
     QVBoxLayout* const layout = rowsIn(this);
     for (const model::SettingTried& advice : verdict.advice) {
         const std::int64_t spare = verdict.parts.availableBytes() - advice.reservedBytesPeak;
-        layout->addWidget(codeRow(text::settingsVariable(advice.settings),
+        layout->addWidget(new CodeRow(text::settingsVariable(advice.settings),
             tr("With it this request would have been served%1, %2 to spare.")
                 .arg(advice.exact ? QString() : tr(" (an estimate)"), text::bytes(spare)),
-            palette, font()));
+            palette));
     }
 }
 
@@ -204,7 +177,7 @@ NextStepList::NextStepList(const std::vector<model::NextStep>& steps, const Pale
         if (step.command.empty())
             layout->addWidget(textLabel(what));
         else
-            layout->addWidget(codeRow(text::utf8(step.command), what, palette, font()));
+            layout->addWidget(new CodeRow(text::utf8(step.command), what, palette));
     }
 }
 

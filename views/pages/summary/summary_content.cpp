@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/summary_content.h"
 
+#include "model/analysis/summary/recorded_card.h"
 #include "views/pages/leaks/leak_texts.h"
+#include "views/pages/parts/code_row.h"
 #include "views/pages/parts/document_texts.h"
 #include "views/pages/parts/summary_facts.h"
 #include "views/pages/summary/summary_jumps.h"
@@ -31,9 +33,9 @@ QString roomLeft(const model::Needs& needs)
     QString rows;
     for (const model::CardFit& one : needs.cards) {
         const bool fits = one.fit != model::Fit::No;
-        const QString left = !fits ? SummaryContent::tr("%1 too little")
-                                         .arg(text::bytes(
-                                             model::leastOutsideBytesOfProcess() - one.marginBytes))
+        const QString left = !fits
+            ? SummaryContent::tr("%1 too little")
+                  .arg(text::bytes(model::leastOutsideBytesOfProcess() - one.marginBytes))
             : one.fit == model::Fit::Unknown       ? SummaryContent::tr("not known")
             : one.fit == model::Fit::NotComparable ? SummaryContent::tr("other kernels: dry-run on it")
             : one.fit == model::Fit::Tight
@@ -45,14 +47,24 @@ QString roomLeft(const model::Needs& needs)
     return QStringLiteral("<table>%1</table>").arg(rows);
 }
 
-/// Where a run fits; its tip says what is left of every card.
-QWidget* needsLabel(const model::Needs& needs, const Palette& palette)
+/// Where a run fits; its tip says what is left of every card. What a dry run would say stands below.
+void addNeeds(QVBoxLayout& layout, const SummaryData& data, const Palette& palette)
 {
-    QLabel* label = textLabel(verdictHtml(needs.line, palette[Palette::Role::Accent].name()));
+    const model::Needs& needs = *data.summary->needs;
+    std::vector<model::Sentence> line = needs.line;
+    const std::string dryRun = model::dryRunOnOthers(*data.recording, *data.summary);
+    if (!dryRun.empty())
+        line.pop_back();
+    QString said = verdictHtml(line, palette[Palette::Role::Accent].name());
+    if (!dryRun.empty())
+        said += QLatin1Char(' ') + SummaryContent::tr("Dry-run on each:");
+    QLabel* label = textLabel(said);
     label->setTextFormat(Qt::RichText);
-    label->setAccessibleName(verdictPlain(needs.line));
+    label->setAccessibleName(verdictPlain(line));
     label->setToolTip(roomLeft(needs));
-    return label;
+    layout.addWidget(label);
+    if (!dryRun.empty())
+        layout.addWidget(new CodeRow(text::utf8(dryRun), {}, palette));
 }
 
 /// Of what ran when.
@@ -113,7 +125,7 @@ SummaryContent SummaryContent::begin(std::shared_ptr<const SummaryData> data, Do
     top->setSpacing(kGrid / 2);
     top->addWidget(verdict);
     if (made.data->summary->needs)
-        top->addWidget(needsLabel(*made.data->summary->needs, palette));
+        addNeeds(*top, *made.data, palette);
     made.leaks = textLabel(QString());
     made.leaks->setTextFormat(Qt::RichText);
     made.leaks->setTextInteractionFlags(Qt::TextBrowserInteraction);

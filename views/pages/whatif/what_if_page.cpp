@@ -229,7 +229,6 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
     m_chart->setReservedAlone(isSmall);
-    m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : m_chart->greatestHeight());
     const int lines = 2 * QFontMetrics(m_sentence->font()).lineSpacing() + m_said->spacing()
         + QFontMetrics(m_evidence->font()).lineSpacing();
     m_said->setLeast(isSmall ? 0 : lines);
@@ -306,11 +305,15 @@ void WhatIfPage::showAnswer()
             table(below).setSource(nullptr);
         return showTexts();
     }
+    const WhatIfRun& recorded = answer->question.recordings.front().run;
     PeakPicture picture{ .recorded = answer->recorded,
         .predicted = {},
         .least = {},
         .most = {},
         .capacityBytes = answer->question.scenario.capacityBytes,
+        .recordedCapacityBytes = recorded.report ? recorded.report->capacityBytes : std::nullopt,
+        .ranOn = recordedCardOf(answer->question),
+        .hasCards = model::acceleratorOf(recorded.trace->recording()) == model::Accelerator::Cuda,
         .isAsked = !answer->question.scenario.changesNothing() };
     if (answer->prediction) {
         picture.predicted = answer->prediction->predicted;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/thread_names.h"
+#include "views/style/elided_name.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/canvas_scene.h"
 
@@ -70,8 +71,9 @@ void paintLevel(QPainter& painter, const CanvasScene& scene, int row, int level)
             painter.fillRect(QRectF(left, top, pixel, height), edge);
         painted = right;
         if (right - left >= 24) {
-            const QString text = metrics.elidedText(text::utf8(span->name), Qt::ElideRight, right - left - 8);
-            if (text.size() > 1) {
+            const QString name = text::utf8(span->name);
+            const QString text = elidedName(metrics, name, right - left - 8);
+            if (text.size() > 1 || name.endsWith(text)) {
                 painter.setPen(scene.colour(Palette::Role::Text));
                 painter.drawText(
                     QRectF(left + 5, top, right - left - 6, height), Qt::AlignVCenter | Qt::AlignLeft, text);

@@ -47,6 +47,7 @@ protected:
 
 private:
     [[nodiscard]] QRectF band() const; ///< of the warm-up; in the scene
+    [[nodiscard]] double headroom() const; ///< the top of the axis, as a multiple of the highest point
 
     GrowthChart& m_owner;
     QLineSeries* m_line;
@@ -67,7 +68,6 @@ GrowthChart::View::View(GrowthChart& owner)
     all.setAnimationOptions(QChart::NoAnimation);
     all.legend()->hide();
     all.setBackgroundVisible(false);
-    all.setMargins({ 0, scaled(kAxisPx, font()) / 2 + 1, 0, 0 }); // half of a label at the top of the axis
     all.setContentsMargins(0, 0, 0, 0);
     all.layout()->setContentsMargins(0, 0, 0, 0);
     all.addSeries(m_area);
@@ -123,7 +123,7 @@ void GrowthChart::View::makeAxes()
         chart()->removeAxis(axis);
         delete axis;
     }
-    const Span y{ 0, highest * kGrowthHeadroom };
+    const Span y{ 0, highest * headroom() };
     // Half a step at both ends: points do not stand on the frame.
     const Span x{ static_cast<double>(m_owner.m_series.firstStep) - 0.5,
         static_cast<double>(std::max(m_owner.m_series.lastStep, m_owner.m_series.firstStep)) + 0.5 };
@@ -132,6 +132,20 @@ void GrowthChart::View::makeAxes()
     if (!steps.empty())
         steps.front().label = tr("step %1").arg(steps.front().label);
     make(x, steps, Qt::AlignBottom);
+    // Half of the last label beyond the axis, and half of the highest one.
+    const QFontMetrics metrics(sized(font(), kAxisPx));
+    const int right = steps.empty() ? 0 : metrics.horizontalAdvance(steps.back().label) / 2 + 2;
+    chart()->setMargins({ 0, scaled(kAxisPx, font()) / 2 + 1, right, 0 });
+}
+
+/// Above the highest point: where the warm-up is named beside its band, as much as that name is high.
+double GrowthChart::View::headroom() const
+{
+    if (!m_owner.m_series.warmupLast)
+        return kGrowthHeadroom;
+    const double line = QFontMetricsF(sized(font(), kAxisPx)).height() + 6;
+    const double plot = std::max(height() - 2 * line, 2 * line);
+    return std::max(kGrowthHeadroom, plot / (plot - line));
 }
 
 void GrowthChart::View::resizeEvent(QResizeEvent* event)
@@ -176,7 +190,6 @@ void GrowthChart::View::drawForeground(QPainter* painter, const QRectF&)
     painter->setPen(m_owner.m_palette[Palette::Role::TextMuted]);
     const QFontMetricsF metrics(painter->font());
     if (!warmup.isEmpty()) {
-        // Beside a narrow band its name stands above nothing: the first steps are low.
         const QString name = tr("warm-up, left out");
         const bool fits = metrics.horizontalAdvance(name) + 8 <= warmup.width();
         painter->drawText(QRectF(fits ? warmup.left() + 4 : warmup.right() + 4, warmup.top() + 2,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/leaks_table.h"
 
+#include "model/analysis/training/leaks/leak_rate.h"
 #include "views/models/document/training_words.h"
 #include "views/models/tables/table_cells.h"
 #include "views/style/texts.h"
@@ -41,10 +42,39 @@ QString blocksText(double blocks)
     return QString::fromStdString(model::formatFigure(blocks));
 }
 
-/// What a step adds: where nothing more is allocated, the kind of the site says of what.
-std::int64_t bytesPerStep(const model::LeakSite& site)
+QString kindText(model::LeakKind kind)
 {
-    return std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
+    return text::leakSign(kind) + QLatin1Char(' ') + text::leakKind(kind);
+}
+
+/// Of those that are there.
+QString widestKind(const model::LeakReport& report)
+{
+    QString widest;
+    for (const model::LeakSite& site : report.sites)
+        if (const QString kind = kindText(site.kind); kind.size() > widest.size())
+            widest = kind;
+    return widest;
+}
+
+/// Beside the figures; wider where a site adds other bytes than allocated ones.
+QString widestUnit(const model::LeakReport& report)
+{
+    QString unit = kLeakUnit;
+    for (const model::LeakSite& site : report.sites)
+        if (const model::Sentence other = model::otherBytes(model::rateOf(site)); !other.empty())
+            unit = kLeakUnit + QLatin1Char(' ') + text::said(other);
+    return unit;
+}
+
+TableCell rateCell(const model::LeakRate& rate)
+{
+    if (rate.bytes <= 0)
+        return noteCell(kNothing);
+    TableCell cell = bytesCell(rate.bytes);
+    if (const model::Sentence other = model::otherBytes(rate); !other.empty())
+        cell.note += QLatin1Char(' ') + text::said(other);
+    return cell;
 }
 
 QString sentence(QString text)
@@ -80,14 +110,12 @@ QString leakPlaceText(const TrainingData& training, const model::LeakSite& site)
 
 LeaksTable::LeaksTable(std::shared_ptr<const TrainingData> training)
     : PlainTable({
-        { { tr("Kind"), tr("What becomes of the blocks"), QStringLiteral("▲ waits for a stream"), false },
-            "kind" },
+        { { tr("Kind"), tr("What becomes of the blocks"), widestKind(*training->leaks), false }, "kind" },
         { { tr("Line of code"), tr("Where the blocks are allocated"),
               QStringLiteral("transformer.py:1234 forward"), false },
             "line" },
-        { { tr("A step"),
-              tr("Bytes that each step adds: allocated, or where the kind says so reserved or requested"),
-              kLeakSizeSample, true, kLeakUnit },
+        { { tr("Allocated per step"), tr("Bytes that each step adds, as the allocator rounds them"),
+              kLeakSizeSample, true, widestUnit(*training->leaks) },
             "bytes_per_step_allocated" },
         { { tr("Blocks"), tr("That each step adds"), tr("%1 in %2 steps").arg(8).arg(88), true },
             "blocks_per_step" },
@@ -126,7 +154,7 @@ TableSource::Key LeaksTable::sortKey(int column) const
         };
     if (column == Allocated)
         return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
-            return static_cast<std::uint64_t>(std::max<std::int64_t>(bytesPerStep(site(row)), 0));
+            return static_cast<std::uint64_t>(std::max<std::int64_t>(model::rateOf(site(row)).bytes, 0));
         };
     if (column == Blocks) // to the thousandth
         return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
@@ -158,11 +186,11 @@ TableCell LeaksTable::cell(std::uint32_t row, int column) const
     const model::LeakSite& of = site(row);
     switch (column) {
     case Kind:
-        return { text::leakSign(of.kind) + QLatin1Char(' ') + text::leakKind(of.kind), {} };
+        return { kindText(of.kind), {} };
     case Line:
         return leakPlaceCell(*m_training, of);
     case Allocated:
-        return bytesPerStep(of) > 0 ? bytesCell(bytesPerStep(of)) : noteCell(kNothing);
+        return rateCell(model::rateOf(of));
     case Blocks:
         return of.blocksPerStep > 0 ? TableCell{ blocksText(of.blocksPerStep), {} } : noteCell(kNothing);
     case Since:

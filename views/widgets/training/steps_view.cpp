@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/training/steps_view.h"
 
+#include "model/analysis/summary/recorded_card.h"
+#include "model/analysis/training/steps/evidence_words.h"
 #include "views/models/document/training_words.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
@@ -192,8 +194,8 @@ std::optional<std::size_t> StepsView::rowOf(int number) const
     if (!m_figures)
         return std::nullopt;
     const auto& rows = m_figures->rows;
-    const auto row = std::ranges::find(
-        rows, number, [](const model::StepMemory& each) { return each.step->number; });
+    const auto row
+        = std::ranges::find(rows, number, [](const model::StepMemory& each) { return each.step->number; });
     return row == rows.end() ? std::nullopt : std::optional(static_cast<std::size_t>(row - rows.begin()));
 }
 
@@ -299,13 +301,17 @@ QString StepsView::headText() const
         return {};
     const auto& steps = m_figures->steps();
     const auto trained = std::ranges::count(steps.steps, model::StepKind::Train, &model::TrainingStep::kind);
-    return tr("<b>%1</b> of training, %2")
-        .arg(text::counted(trained, tr("1 step"), tr("%1 steps")), text::evidence(steps.evidence));
+    const bool probably = trained > 0 && !model::isSure(steps.certainty());
+    return (probably ? tr("Probably <b>%1</b> of training, %2") : tr("<b>%1</b> of training, %2"))
+        .arg(
+            text::counted(trained, tr("1 step"), tr("%1 steps")), text::said(model::evidenceSentence(steps)));
 }
 
 void StepsView::showNotice()
 {
     EmptyNotice::Text text;
+    const QString recordAgain
+        = m_device ? text::utf8(model::recordAgain(m_device->trace->recording())) : QString();
     if (!m_device || m_more)
         text.title = tr("Looking for steps…");
     else if (!m_device->training || !m_device->training->steps)
@@ -315,13 +321,12 @@ void StepsView::showNotice()
     else if (m_device->trace->eventCount() == 0)
         text = { tr("No steps are known"),
             tr("No events were recorded, and steps are made of them. Record the program from its start:"),
-            text::recordCommand(), {}, tr("Or call this in it before the training loop:"),
-            text::recordLine() };
+            recordAgain, {}, tr("Or call this in it before the training loop:"), text::recordLine() };
     else
         text = { tr("No steps are known"),
             tr("No range of an optimizer, no named step and no stack tells where a step ends, and nothing "
                "comes and goes in a rhythm. This records what autograd does at each event:"),
-            text::recordCommand(), {}, tr("Or name the steps in the program:"), text::stepLines() };
+            recordAgain, {}, tr("Or name the steps in the program:"), text::stepLines() };
     m_notice->setText(text);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/whatif/peak_chart.h"
 
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/axis/ticks.h"
@@ -23,6 +23,7 @@ namespace {
 constexpr int kPeaks = 3;
 constexpr int kPeakTop = 22, kPeakAxis = 22, kPeakGap = 8; // before scaling, as the others
 constexpr int kLeastBar = 14, kMostBar = 20, kBetweenBars = 2, kBetweenPeaks = 12;
+constexpr int kLeastPlot = 200;
 constexpr double kPeakHeadroom = 1.04;
 constexpr double kNextCard = 3; // a larger card is shown where it is at most so many times what is needed
 
@@ -46,26 +47,6 @@ QString memoryName(const QString& card)
     return isNumber && last.endsWith(QLatin1String("GB")) ? last : card;
 }
 
-/// Cards of the catalogue by their memory, smallest first.
-std::vector<PeakChart::CardLine> cardLines()
-{
-    std::vector<const model::Card*> cards;
-    for (const model::Card& card : model::cards())
-        cards.push_back(&card);
-    std::ranges::stable_sort(cards, {}, &model::Card::capacityBytes);
-    std::vector<PeakChart::CardLine> lines;
-    for (const model::Card* card : cards) {
-        const QString name = text::utf8(card->name);
-        const auto isSame
-            = [&](const PeakChart::CardLine& line) { return memoryName(line.name) == memoryName(name); };
-        if (const auto same = std::ranges::find_if(lines, isSame); same != lines.end())
-            same->all += QStringLiteral(", ") + name;
-        else
-            lines.push_back({ card->capacityBytes, name, name });
-    }
-    return lines;
-}
-
 } // namespace
 
 PeakChart::PeakChart(QWidget* parent)
@@ -81,6 +62,7 @@ void PeakChart::setPicture(std::optional<PeakPicture> picture)
     m_picture = std::move(picture);
     m_tip->hide();
     measure();
+    limitHeight();
     QStringList said;
     for (int peak = 0; m_picture && peak < kPeaks; ++peak)
         said << describe(peak).join(QStringLiteral(", "));
@@ -101,14 +83,60 @@ void PeakChart::setReservedAlone(bool alone)
     if (std::exchange(m_first, first) == first)
         return;
     m_tip->hide();
-    updateGeometry();
+    limitHeight();
     update();
+}
+
+void PeakChart::limitHeight()
+{
+    setMaximumHeight(m_first > 0 ? minimumSizeHint().height() : greatestHeight());
+    updateGeometry();
+}
+
+/// Cards with the kernels of the recording by their memory, smallest first, and the recorded device.
+std::vector<PeakChart::CardLine> PeakChart::cardLines(const PeakPicture& picture)
+{
+    std::vector<const model::Card*> cards;
+    if (picture.hasCards)
+        for (const model::Card& card : model::cards())
+            if (&card != picture.ranOn && model::isComparable(card, picture.ranOn))
+                cards.push_back(&card);
+    std::ranges::stable_sort(cards, {}, &model::Card::capacityBytes);
+    const std::int64_t recorded
+        = picture.recordedCapacityBytes.value_or(picture.ranOn != nullptr ? picture.ranOn->capacityBytes : 0);
+    std::optional<CardLine> own;
+    if (recorded > 0) {
+        const QString name = picture.ranOn != nullptr ? tr("recorded %1").arg(text::utf8(picture.ranOn->name))
+                                                      : tr("recorded device");
+        own = { recorded, name, name, true };
+    }
+    const auto isOwn = [&](const QString& name) {
+        return own && picture.ranOn != nullptr
+            && memoryName(text::utf8(picture.ranOn->name)) == memoryName(name);
+    };
+    std::vector<CardLine> lines;
+    for (const model::Card* card : cards) {
+        const QString name = text::utf8(card->name);
+        if (isOwn(name)) {
+            own->all += QStringLiteral(", ") + name;
+            continue;
+        }
+        const auto isSame = [&](const CardLine& line) { return memoryName(line.name) == memoryName(name); };
+        if (const auto same = std::ranges::find_if(lines, isSame); same != lines.end())
+            same->all += QStringLiteral(", ") + name;
+        else
+            lines.push_back({ card->capacityBytes, name, name });
+    }
+    if (own)
+        lines.insert(std::ranges::lower_bound(lines, own->bytes, {}, &CardLine::bytes), *own);
+    return lines;
 }
 
 /// What decides where all stands: the scale, the lines that it reaches, the room beside the plot.
 void PeakChart::measure()
 {
     m_lines.clear();
+    m_further.reset();
     m_left = m_right = 0;
     if (!m_picture)
         return;
@@ -119,13 +147,18 @@ void PeakChart::measure()
             most = std::max(most, (*m_picture->most).*figure);
     }
     auto end = static_cast<double>(most);
-    for (CardLine& line : cardLines()) {
+    bool isNext = true; // no card is beyond what is needed yet
+    for (CardLine& line : cardLines(*m_picture)) {
         const auto bytes = static_cast<double>(line.bytes);
-        const bool isNext = m_lines.empty() || m_lines.back().bytes <= most;
-        if (bytes > static_cast<double>(most) && (!isNext || bytes > static_cast<double>(most) * kNextCard))
-            break;
-        end = std::max(end, bytes);
-        m_lines.push_back(std::move(line));
+        const bool isBeyond = line.bytes > most;
+        const bool isFar = bytes > static_cast<double>(most) * kNextCard;
+        if (line.isRecorded && isFar)
+            m_further = std::move(line);
+        else if (line.isRecorded || !isBeyond || (isNext && !isFar)) {
+            isNext = isNext && (line.isRecorded || !isBeyond);
+            end = std::max(end, bytes);
+            m_lines.push_back(std::move(line));
+        }
     }
     m_end = end * kPeakHeadroom;
     const QFontMetricsF body(font()), strong(bold(font()));
@@ -136,10 +169,38 @@ void PeakChart::measure()
     }
 }
 
+bool PeakChart::isNarrow() const
+{
+    return width() < m_left + m_right + scaled(2 * kPeakGap + kLeastPlot, font());
+}
+
+/// Where there is little room the figures of bars and lines do for the axis.
+int PeakChart::axisHeight() const
+{
+    return isNarrow() && isReservedAlone() ? 0 : scaled(kPeakAxis, font());
+}
+
+std::vector<QRectF> PeakChart::lineRects() const
+{
+    if (!isNarrow())
+        return { QRectF(plot()) };
+    std::vector<QRectF> rects;
+    for (int peak = m_first; peak < kPeaks; ++peak)
+        rects.push_back(rowOf(peak).adjusted(0, -2, 0, 2)); // texts are between them
+    return rects;
+}
+
+int PeakChart::headingHeight() const
+{
+    return isNarrow() ? fontMetrics().height() + 2 : 0;
+}
+
 QRect PeakChart::plot() const
 {
     const auto s = [this](int px) { return scaled(px, font()); };
-    return rect().adjusted(m_left + s(kPeakGap), s(kPeakTop), -(m_right + s(kPeakGap)), -s(kPeakAxis));
+    if (isNarrow())
+        return rect().adjusted(0, s(kPeakTop), -1, -axisHeight());
+    return rect().adjusted(m_left + s(kPeakGap), s(kPeakTop), -(m_right + s(kPeakGap)), -axisHeight());
 }
 
 double PeakChart::xOf(std::int64_t bytes) const
@@ -153,13 +214,15 @@ QRectF PeakChart::rowOf(int peak) const
     const QRect area = plot();
     const double gap = scaled(kBetweenPeaks, font()), between = scaled(kBetweenBars, font());
     const int shown = kPeaks - m_first;
-    const double room = (area.height() - gap * shown) / shown;
+    const double heading = headingHeight();
+    const double room = (area.height() - gap * shown) / shown - heading;
     const double height = std::clamp<double>(
         room, 2.0 * scaled(kLeastBar, font()) + between, 2.0 * scaled(kMostBar, font()) + between);
-    const double all = shown * height + (shown - 1) * gap;
+    const double each = heading + height;
+    const double all = shown * each + (shown - 1) * gap;
     const double top = area.top() + std::max(gap / 2, (area.height() - all) / 2);
-    return { double(area.left()), std::round(top + (peak - m_first) * (height + gap)), double(area.width()),
-        std::round(height) };
+    return { double(area.left()), std::round(top + (peak - m_first) * (each + gap) + heading),
+        double(area.width()), std::round(height) };
 }
 
 QRectF PeakChart::bar(int peak, bool predicted) const
@@ -187,10 +250,11 @@ QString PeakChart::figureText(int peak, bool predicted) const
     if (m_picture->predicted)
         return (m_picture->isConfirmed ? tr("%1 confirmed") : tr("%1 predicted"))
             .arg(text::bytes((*m_picture->predicted).*figure));
-    return m_picture->least
-        ? tr("%1 to %2")
-              .arg(text::bytes((*m_picture->least).*figure), text::bytes((*m_picture->most).*figure))
-        : tr("no answer");
+    if (!m_picture->least)
+        return tr("no answer");
+    const QString least = text::bytes((*m_picture->least).*figure);
+    const QString most = text::bytes((*m_picture->most).*figure);
+    return least == most ? tr("%1 predicted").arg(most) : tr("%1 to %2").arg(least, most);
 }
 
 QStringList PeakChart::describe(int peak) const
@@ -221,19 +285,27 @@ void PeakChart::paintLines(QPainter& painter) const
     const QFont small = sized(font(), kAxisPx);
     const QFontMetricsF metrics(small);
     painter.setFont(small);
-    const int height = scaled(kPeakAxis, font()), top = scaled(kPeakTop, font());
+    const int height = axisHeight(), top = scaled(kPeakTop, font());
+    const std::vector<QRectF> rects = lineRects();
     const int most = std::max(2, area.width() / std::max(1, scaled(90, font())));
+    double free = 0; // of the row of labels, from there on
     for (const Tick& tick : byteTicks({ 0, m_end }, most)) {
         const double x = std::round(xOf(static_cast<std::int64_t>(tick.value)));
-        painter.fillRect(QRectF(x, area.top(), 1, area.height()), m_palette[Palette::Role::Line]);
+        for (const QRectF& at : rects)
+            painter.fillRect(QRectF(x, at.top(), 1, at.height()), m_palette[Palette::Role::Line]);
+        const double width = metrics.horizontalAdvance(tick.label) + 2;
+        const double left = std::clamp(x - width / 2, 0.0, std::max(0.0, this->width() - width));
+        if (left < free || height == 0)
+            continue;
+        free = left + width + scaled(kPeakGap, font());
         painter.setPen(m_palette[Palette::Role::TextMuted]);
-        const double width = metrics.horizontalAdvance(tick.label);
-        painter.drawText(QRectF(x - width / 2 - 1, area.bottom() + 1, width + 2, height),
-            Qt::AlignHCenter | Qt::AlignVCenter, tick.label);
+        painter.drawText(
+            QRectF(left, area.bottom() + 1, width, height), Qt::AlignHCenter | Qt::AlignVCenter, tick.label);
     }
     const auto dashed = [&](double x, const QColor& colour) {
         painter.setPen(QPen(colour, 1, Qt::DashLine));
-        painter.drawLine(QPointF(x + 0.5, area.top()), QPointF(x + 0.5, area.bottom()));
+        for (const QRectF& at : rects)
+            painter.drawLine(QPointF(x + 0.5, at.top()), QPointF(x + 0.5, at.bottom()));
     };
     std::vector<std::pair<double, double>> taken; // by names, from left to right
     const auto named = [&](double x, const QString& name, const QColor& colour) {
@@ -251,17 +323,26 @@ void PeakChart::paintLines(QPainter& painter) const
     if (m_picture->capacityBytes) { // what was asked for has the first right to its name
         const QColor colour = m_palette[Palette::Role::Text];
         const double x = std::round(xOf(*m_picture->capacityBytes));
-        painter.fillRect(QRectF(x - 1, area.top(), 2, area.height()), colour);
+        for (const QRectF& at : rects)
+            painter.fillRect(QRectF(x - 1, at.top(), 2, at.height()), colour);
         named(x, tr("device of %1").arg(text::bytes(*m_picture->capacityBytes)), colour);
     }
-    // Then the largest one, on which it fits if on any.
-    const QColor muted = m_palette[Palette::Role::TextMuted];
-    for (auto line = m_lines.rbegin(); line != m_lines.rend(); ++line) {
-        const double at = std::round(xOf(line->bytes));
-        dashed(at, muted);
-        if (!named(at, tr("%1, %2").arg(line->name, text::bytes(line->bytes)), muted))
-            named(at, line->name, muted);
-    }
+    // Then the recorded device, and the largest card, on which it fits if on any.
+    const auto show = [&](const CardLine& line, const QColor& colour) {
+        const double at = std::round(xOf(line.bytes));
+        dashed(at, colour);
+        if (!named(at, tr("%1, %2").arg(line.name, text::bytes(line.bytes)), colour))
+            named(at, line.name, colour);
+    };
+    const QColor muted = m_palette[Palette::Role::TextMuted], recorded = m_palette[Palette::Role::Warning];
+    if (m_further)
+        named(width(), tr("%1, %2 →").arg(m_further->name, text::bytes(m_further->bytes)), recorded);
+    for (const CardLine& line : m_lines)
+        if (line.isRecorded)
+            show(line, recorded);
+    for (auto line = m_lines.rbegin(); line != m_lines.rend(); ++line)
+        if (!line->isRecorded)
+            show(*line, muted);
 }
 
 void PeakChart::paintPeak(QPainter& painter, int peak) const
@@ -270,10 +351,6 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
     const Figure figure = kFigures[static_cast<std::size_t>(peak)];
     const QColor ink = m_palette[Palette::Role::Text], muted = m_palette[Palette::Role::TextMuted];
     const QColor colour = m_palette[Palette::Role::Requested];
-    painter.setFont(font());
-    painter.setPen(ink);
-    painter.drawText(
-        QRectF(0, row.top(), m_left, row.height()), Qt::AlignRight | Qt::AlignVCenter, nameOf(peak));
     painter.fillRect(was, m_palette[Palette::Role::Other]);
     painter.fillRect(is, colour);
     if (m_picture->least && m_picture->isAsked) {
@@ -289,6 +366,12 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
                 painter.fillRect(QRectF(std::round(x) - 1, middle - cap, 2, 2 * cap + 1), ink);
         }
     }
+    if (isNarrow())
+        return paintHeading(painter, peak);
+    painter.setFont(font());
+    painter.setPen(ink);
+    painter.drawText(
+        QRectF(0, row.top(), m_left, row.height()), Qt::AlignRight | Qt::AlignVCenter, nameOf(peak));
     const double left = plot().right() + 1 + scaled(kPeakGap, font());
     const auto figureAt = [&](const QRectF& beside, bool predicted, const QFont& with, const QColor& pen) {
         painter.setFont(with);
@@ -302,6 +385,31 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
     figureAt(is, true, bold(font()), ink);
 }
 
+/// Name and figures above the bars; where they do not fit, what is predicted alone.
+void PeakChart::paintHeading(QPainter& painter, int peak) const
+{
+    const int height = headingHeight();
+    const double top = rowOf(peak).top() - height;
+    double left = 0;
+    const auto draw = [&](const QString& said, const QFont& with, Palette::Role role) {
+        const double width = QFontMetricsF(with).horizontalAdvance(said) + 1;
+        painter.setFont(with);
+        painter.setPen(m_palette[role]);
+        painter.drawText(QRectF(left, top, width, height), Qt::AlignLeft | Qt::AlignVCenter, said);
+        left += width + scaled(kPeakGap, font());
+    };
+    const QString was = figureText(peak, false);
+    draw(nameOf(peak), font(), Palette::Role::Text);
+    if (!m_picture->isAsked)
+        return draw(was, bold(font()), Palette::Role::Text);
+    const QString is = figureText(peak, true);
+    const double all = left + QFontMetricsF(font()).horizontalAdvance(was) + scaled(kPeakGap, font())
+        + QFontMetricsF(bold(font())).horizontalAdvance(is) + 2;
+    if (all <= width())
+        draw(was, font(), Palette::Role::TextMuted);
+    draw(is, bold(font()), Palette::Role::Text);
+}
+
 void PeakChart::paintOn(QPainter& painter) const
 {
     painter.fillRect(rect(), m_palette[Palette::Role::Surface]);
@@ -310,8 +418,8 @@ void PeakChart::paintOn(QPainter& painter) const
     paintLines(painter);
     for (int peak = m_first; peak < kPeaks; ++peak)
         paintPeak(painter, peak);
-    const QRect area = plot();
-    painter.fillRect(QRectF(area.left(), area.top(), 1, area.height()), m_palette[Palette::Role::TextMuted]);
+    for (const QRectF& at : lineRects())
+        painter.fillRect(QRectF(at.left(), at.top(), 1, at.height()), m_palette[Palette::Role::TextMuted]);
 }
 
 void PeakChart::paintEvent(QPaintEvent*)
@@ -328,7 +436,7 @@ void PeakChart::mouseMoveEvent(QMouseEvent* event)
     const QPointF at = event->position();
     QStringList lines;
     for (const CardLine& line : m_lines)
-        if (std::abs(xOf(line.bytes) - at.x()) <= kNear)
+        if (std::abs(xOf(line.bytes) - at.x()) <= kNear && lines.isEmpty())
             lines = { text::bytes(line.bytes), line.all };
     const double half = scaled(kBetweenPeaks, font()) / 2.0;
     for (int peak = m_first; lines.isEmpty() && peak < kPeaks; ++peak)
@@ -348,6 +456,12 @@ void PeakChart::leaveEvent(QEvent*)
     Q_EMIT hovered({});
 }
 
+void PeakChart::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    limitHeight(); // it goes by where texts stand
+}
+
 void PeakChart::changeEvent(QEvent* event)
 {
     if (event->type() == QEvent::FontChange)
@@ -358,7 +472,7 @@ void PeakChart::changeEvent(QEvent* event)
 int PeakChart::greatestHeight() const
 {
     const int row = 2 * kMostBar + kBetweenBars, shown = kPeaks - m_first;
-    return scaled(kPeakTop + kPeakAxis + shown * (row + kBetweenPeaks), font());
+    return axisHeight() + scaled(kPeakTop + shown * (row + kBetweenPeaks), font()) + shown * headingHeight();
 }
 
 QSize PeakChart::sizeHint() const
@@ -371,7 +485,8 @@ QSize PeakChart::minimumSizeHint() const
 {
     const int row = 2 * kLeastBar + kBetweenBars, shown = kPeaks - m_first;
     return { scaled(260, font()),
-        scaled(kPeakTop + kPeakAxis + shown * row + shown * kBetweenPeaks, font()) };
+        axisHeight() + scaled(kPeakTop + shown * row + shown * kBetweenPeaks, font())
+            + shown * headingHeight() };
 }
 
 } // namespace strata::views

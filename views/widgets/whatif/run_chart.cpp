@@ -287,17 +287,24 @@ void RunChart::paintFailures(QPainter& painter, std::vector<QRectF>& taken) cons
             painter.drawLine(centre + QPointF(-kArm, -kArm * slant), centre + QPointF(kArm, kArm * slant));
         painter.restore();
         const double width = metrics.horizontalAdvance(name), beside = 2 * kArm;
-        for (const double left : { x + beside, x - beside - width }) {
-            const QRectF place(
-                left, std::max(0.0, centre.y() - metrics.height() / 2), width, metrics.height());
-            if (place.left() < area.left() || place.right() > area.right() + 1
-                || std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(place); }))
-                continue;
-            painter.setFont(small);
-            painter.setPen(bad);
-            painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
-            return taken.push_back(place);
+        const double gap = scaled(kRunGap, font());
+        QRectF place(x + beside, std::max(0.0, centre.y() - metrics.height() / 2), width, metrics.height());
+        const auto other = [&] { // that it would touch
+            return std::ranges::find_if(
+                taken, [&](const QRectF& at) { return at.adjusted(-gap, 0, gap, 0).intersects(place); });
+        };
+        if (place.right() > area.right() + 1 || other() != taken.end()) {
+            place.moveRight(x - beside);
+            for (auto at = other(); at != taken.end(); at = other()) // further on, beside all of them
+                place.moveRight(at->left() - 2 * gap);
         }
+        taken.emplace_back(centre.x() - kArm, centre.y() - kArm, 2.0 * kArm, 2.0 * kArm);
+        if (place.left() < area.left())
+            return;
+        painter.setFont(small);
+        painter.setPen(bad);
+        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
+        taken.push_back(place);
     };
     const bool both = m_isAsked && m_curves->isPredicted;
     if (m_curves->endsAt && both)
@@ -430,12 +437,11 @@ void RunChart::paintOn(QPainter& painter) const
     paintCurve(painter, &WhatIfCurves::Column::recordedReserved,
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     paintCapacity(painter);
-    std::vector<QRectF> taken; // by texts
-    paintFailures(painter, taken);
     const bool hasPredicted = both && m_curves->reaches(m_curves->predictedPeak.column);
-    taken.push_back(markerOf(m_curves->recordedPeak)); // no figure covers the marker of the other
+    std::vector<QRectF> taken{ markerOf(m_curves->recordedPeak) }; // no text covers a marker
     if (hasPredicted)
         taken.push_back(markerOf(m_curves->predictedPeak));
+    paintFailures(painter, taken);
     if (hasPredicted)
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
             tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false, taken);

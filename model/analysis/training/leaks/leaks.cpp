@@ -3,6 +3,7 @@
 
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/leaks/leak_patterns.h"
+#include "model/analysis/training/leaks/leak_rate.h"
 #include "model/analysis/training/leaks/leak_steps.h"
 #include "model/analysis/training/steps/python/loop_rounds.h"
 #include "model/base/nearest.h"
@@ -75,8 +76,8 @@ private:
         if (m_trace.eventCount() == 0)
             return say("the recording has no events: nothing tells what grows");
         if (m_report.noneComplete)
-            return say("the recording has no complete step: %1 steps after the warm-up are needed, 30 are "
-                       "better",
+            return say("the recording has no complete step: leaks need %1 steps after the warm-up, 30 steps "
+                       "are better",
                 kFewestLeakSteps);
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");
@@ -86,7 +87,7 @@ private:
                 : say("the steps are a guess: record with strata record, or name them with "
                       "record_function(\"step 3\")");
         if (m_boundaries.steady() < kFewestLeakSteps)
-            return say("%1 after the warm-up: %2 are needed, 30 are better",
+            return say("%1 after the warm-up: leaks need %2 steps, 30 steps are better",
                 sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestLeakSteps);
         return {};
     }
@@ -407,8 +408,8 @@ private:
             = [&](LeakKind kind) { return std::ranges::count(m_report.sites, kind, &LeakSite::kind); };
         if (const auto leaks = count(LeakKind::Leak); leaks > 0) {
             m_report.verdict = LeakReport::Verdict::Found;
-            m_report.why = say("*%1 a step* are kept by *%2* and freed by no step", asBytes(perStep),
-                sayCounted("%1 site", "%1 sites", leaks));
+            m_report.why = say("*%1 of allocated memory per step* is kept by *%2* and never freed",
+                asBytes(perStep), sayCounted("%1 site", "%1 sites", leaks));
             if (leaks > 1) // a graph holds what many lines made
                 m_report.why = say("%1; one reference may keep all of them", m_report.why);
         } else if (count(LeakKind::Undecided) > 0) {
@@ -497,6 +498,22 @@ std::string_view leakVerdictWord(LeakReport::Verdict verdict)
         return "undecided";
     }
     return "";
+}
+
+LeakRate rateOf(const LeakSite& site)
+{
+    if (site.kind == LeakKind::ReservedOnly)
+        return { site.reservedBytesPerStep, CurveKind::Reserved };
+    if (site.kind == LeakKind::LongerInputs && site.growth.empty())
+        return { site.requestedBytesPerStep, CurveKind::Requested };
+    return { site.allocatedBytesPerStep, CurveKind::Allocated };
+}
+
+Sentence otherBytes(const LeakRate& rate)
+{
+    return rate.of == CurveKind::Reserved ? say("reserved")
+        : rate.of == CurveKind::Requested ? say("requested")
+                                          : Sentence();
 }
 
 } // namespace strata::model

@@ -84,7 +84,8 @@ template <> struct Fields<LeakSite> {
             [](const LeakSite& site) { return leakKindWord(site.kind); }),
         field("bytes_per_step_requested", Unit::Bytes, "growth from step to step",
             &LeakSite::requestedBytesPerStep),
-        field("bytes_per_step_allocated", Unit::Bytes, "the same, rounded as the allocator does",
+        field("bytes_per_step_allocated", Unit::Bytes,
+            "the same, rounded as the allocator does: the figure of texts and tables",
             &LeakSite::allocatedBytesPerStep),
         field(
             "bytes_per_step_reserved", Unit::Bytes, "the same of segments", &LeakSite::reservedBytesPerStep),
@@ -118,7 +119,8 @@ template <> struct Fields<LeaksAnswer> {
         field("file", Unit::None, "the recording", &LeaksAnswer::file),
         field(
             "device", Unit::None, "number of the device", within(&LeaksAnswer::report, &LeakReport::device)),
-        field("evidence", Unit::None, "what tells the steps",
+        field("evidence", Unit::None,
+            "how steps are known: `optimizers`, `autograd`, `names`, `stack_traces`, `block_sizes` or `none`",
             [](const LeaksAnswer& answer) { return evidenceWord(answer.report.evidence); }),
         field("certainty", Unit::None,
             "how sure the steps are: `recorded`, `shown_by_stack`, `likely` or `unknown`; the verdict is "
