@@ -48,7 +48,8 @@ TEST_F(StepsViewTest, SaysHowManyStepsAndWhatToldThem)
     show(20);
     ASSERT_TRUE(m_view.figures());
     EXPECT_EQ(m_view.headText(),
-        QStringLiteral("<b>20 steps</b> of training, ") + text::said(model::evidenceSentence(m_view.figures()->steps())));
+        QStringLiteral("Probably <b>20 steps</b> of training, ")
+            + text::said(model::evidenceSentence(m_view.figures()->steps())));
     EXPECT_TRUE(legend().contains(QStringLiteral("the median of"))) << qPrintable(legend());
     EXPECT_TRUE(m_view.multiples().isVisible());
 }

@@ -332,6 +332,8 @@ TEST_F(WhatIfPageTest, ColumnsAreWideEnoughAfterOneFileFollowsAnother)
 {
     for (int i = 0; i < 2; ++i) {
         ASSERT_NO_FATAL_FAILURE(openSample());
+        m_page.resize(1'440, 900); // texts are cut in a small page
+        QApplication::processEvents();
         const PlainTableView& table = m_page.table(WhatIfPage::Alternatives);
         ASSERT_TRUE(table.source());
         const auto* header = table.findChild<QHeaderView*>();

@@ -18,21 +18,21 @@ namespace strata::views {
 CodeRow::CodeRow(const QString& code, const QString& what, const Palette& palette, QWidget* parent)
     : QWidget(parent)
 {
-    setObjectName(QStringLiteral("code"));
-    setAttribute(Qt::WA_StyledBackground);
     auto* line = new QHBoxLayout(this);
-    line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
     line->setSpacing(kMargin);
     if (what.isEmpty()) {
+        line->setContentsMargins(0, 0, 0, 0);
         auto* all = new QLineEdit(code);
         all->setReadOnly(true);
-        all->setFrame(false);
         all->setFont(codeFont(font()));
         all->setCursorPosition(0);
         all->setToolTip(code);
         all->setAccessibleName(tr("Command"));
         line->addWidget(all, 1);
     } else {
+        setObjectName(QStringLiteral("code"));
+        setAttribute(Qt::WA_StyledBackground);
+        line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
         auto* texts = new QVBoxLayout;
         texts->setSpacing(2);
         QLabel* label = textLabel(code);

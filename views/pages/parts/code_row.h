@@ -7,8 +7,8 @@
 
 namespace strata::views {
 
-/// A command or setting as a line of code, what it does, and a button that copies it. The code can be
-/// selected; of a command that nothing is said of it has one line, which scrolls.
+/// A command or setting as code, what it does, and a button that copies it. The code can be selected. Without
+/// `what` it has one line, which scrolls.
 class CodeRow : public QWidget {
     Q_OBJECT
 public:

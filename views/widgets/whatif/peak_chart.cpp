@@ -310,15 +310,19 @@ void PeakChart::paintLines(QPainter& painter) const
     std::vector<std::pair<double, double>> taken; // by names, from left to right
     const auto named = [&](double x, const QString& name, const QColor& colour) {
         const double width = metrics.horizontalAdvance(name), gap = scaled(kPeakGap, font());
-        const double left = std::clamp(x - width / 2, 0.0, std::max(0.0, this->width() - width));
-        if (std::ranges::any_of(taken, [&](const auto& other) {
-                return left < other.second + gap && other.first < left + width + gap;
-            }))
-            return false;
-        painter.setPen(colour);
-        painter.drawText(QRectF(left, 0, width + 1, top), Qt::AlignLeft | Qt::AlignVCenter, name);
-        taken.emplace_back(left, left + width);
-        return true;
+        for (const double from :
+            { x - width / 2, x - width, x }) { // above the line, or beginning or ending there
+            const double left = std::clamp(from, 0.0, std::max(0.0, this->width() - width));
+            if (std::ranges::any_of(taken, [&](const auto& other) {
+                    return left < other.second + gap && other.first < left + width + gap;
+                }))
+                continue;
+            painter.setPen(colour);
+            painter.drawText(QRectF(left, 0, width + 1, top), Qt::AlignLeft | Qt::AlignVCenter, name);
+            taken.emplace_back(left, left + width);
+            return true;
+        }
+        return false;
     };
     if (m_picture->capacityBytes) { // what was asked for has the first right to its name
         const QColor colour = m_palette[Palette::Role::Text];
@@ -459,7 +463,7 @@ void PeakChart::leaveEvent(QEvent*)
 void PeakChart::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    limitHeight(); // it goes by where texts stand
+    limitHeight(); // texts may be above the bars now
 }
 
 void PeakChart::changeEvent(QEvent* event)

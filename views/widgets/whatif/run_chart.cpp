@@ -274,47 +274,62 @@ void RunChart::paintFailures(QPainter& painter, std::vector<QRectF>& taken) cons
     const QFont small = sized(font(), kAxisPx);
     const QFontMetricsF metrics(small);
     const QColor bad = m_palette[Palette::Role::Bad];
-    const auto paint = [&](std::size_t column, const QString& name) {
+    struct Failure {
+        double x;
+        QString name;
+        QRectF cross;
+    };
+    std::vector<Failure> failures; // the last one first: it ended the run
+    const auto add = [&](std::size_t column, const QString& name) {
         const double x = std::min<double>(std::floor(xOf(column)), area.right());
-        for (int y = area.top(); y <= area.bottom(); y += kDash + kDashGap)
-            painter.fillRect(QRectF(x, y, 1, std::min(kDash, area.bottom() + 1 - y)), bad);
+        if (!failures.empty() && failures.back().x == x && failures.back().name == name)
+            return;
         const QPointF centre( // whole, where it ends the run
             std::min(x + 0.5, area.right() - kArm - 0.5), area.top() - 1.5 * kArm);
-        painter.save();
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(bad, 2));
-        for (const double slant : { 1.0, -1.0 })
-            painter.drawLine(centre + QPointF(-kArm, -kArm * slant), centre + QPointF(kArm, kArm * slant));
-        painter.restore();
-        const double width = metrics.horizontalAdvance(name), beside = 2 * kArm;
-        const double gap = scaled(kRunGap, font());
-        QRectF place(x + beside, std::max(0.0, centre.y() - metrics.height() / 2), width, metrics.height());
-        const auto other = [&] { // that it would touch
-            return std::ranges::find_if(
-                taken, [&](const QRectF& at) { return at.adjusted(-gap, 0, gap, 0).intersects(place); });
-        };
-        if (place.right() > area.right() + 1 || other() != taken.end()) {
-            place.moveRight(x - beside);
-            for (auto at = other(); at != taken.end(); at = other()) // further on, beside all of them
-                place.moveRight(at->left() - 2 * gap);
-        }
-        taken.emplace_back(centre.x() - kArm, centre.y() - kArm, 2.0 * kArm, 2.0 * kArm);
-        if (place.left() < area.left())
-            return;
-        painter.setFont(small);
-        painter.setPen(bad);
-        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
-        taken.push_back(place);
+        failures.push_back({ x, name, { centre.x() - kArm, centre.y() - kArm, 2.0 * kArm, 2.0 * kArm } });
     };
     const bool both = m_isAsked && m_curves->isPredicted;
     if (m_curves->endsAt && both)
-        paint(*m_curves->endsAt, tr("out of memory, predicted"));
-    const std::vector<std::size_t>& failures = m_curves->recordedFailures;
-    std::optional<int> before;
-    for (auto failure = failures.rbegin(); failure != failures.rend(); ++failure) { // the last one ended it
-        const int x = static_cast<int>(xOf(*failure));
-        if (std::exchange(before, x) != x)
-            paint(*failure, both ? tr("out of memory, recorded") : tr("out of memory"));
+        add(*m_curves->endsAt, tr("out of memory, predicted"));
+    const std::vector<std::size_t>& recorded = m_curves->recordedFailures;
+    for (auto column = recorded.rbegin(); column != recorded.rend(); ++column)
+        add(*column, both ? tr("out of memory, recorded") : tr("out of memory"));
+
+    for (const Failure& failure : failures) {
+        for (int y = area.top(); y <= area.bottom(); y += kDash + kDashGap)
+            painter.fillRect(QRectF(failure.x, y, 1, std::min(kDash, area.bottom() + 1 - y)), bad);
+        painter.save();
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(bad, 2));
+        painter.drawLine(failure.cross.topLeft(), failure.cross.bottomRight());
+        painter.drawLine(failure.cross.bottomLeft(), failure.cross.topRight());
+        painter.restore();
+    }
+    painter.setFont(small);
+    painter.setPen(bad);
+    const double beside = 2 * kArm, gap = scaled(kRunGap, font());
+    for (const Failure& failure : failures) {
+        const double width = metrics.horizontalAdvance(failure.name);
+        QRectF place(failure.x + beside, std::max(0.0, failure.cross.center().y() - metrics.height() / 2),
+            width, metrics.height());
+        const auto touched = [&]() -> std::optional<QRectF> {
+            const auto touches
+                = [&](const QRectF& at) { return at.adjusted(-gap, 0, gap, 0).intersects(place); };
+            for (const Failure& other : failures)
+                if (other.cross != failure.cross && touches(other.cross))
+                    return other.cross;
+            const auto found = std::ranges::find_if(taken, touches);
+            return found == taken.end() ? std::nullopt : std::optional(*found);
+        };
+        if (place.right() > area.right() + 1 || touched()) {
+            place.moveRight(failure.x - beside);
+            if (const auto marker = touched()) // of a peak: beyond that it is still read as of this failure
+                place.moveRight(marker->left() - 2 * gap);
+        }
+        if (place.left() < area.left() || place.right() > area.right() + 1 || touched())
+            continue;
+        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, failure.name);
+        taken.push_back(place);
     }
 }
 
