@@ -60,7 +60,7 @@ void addNeeds(QVBoxLayout& layout, const SummaryData& data, const Palette& palet
         said += QLatin1Char(' ') + SummaryContent::tr("Dry-run on each:");
     QLabel* label = textLabel(said);
     label->setTextFormat(Qt::RichText);
-    label->setAccessibleName(verdictPlain(line));
+    label->setAccessibleName(verdictPlain(needs.line));
     label->setToolTip(roomLeft(needs));
     layout.addWidget(label);
     if (!dryRun.empty())

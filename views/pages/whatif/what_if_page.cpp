@@ -190,7 +190,9 @@ void WhatIfPage::showAbout()
     else if (below == Alternatives && isRefused && !m_whatIf.scenario().changesNothing())
         about = tr("What is asked has no estimate: each of these alone, instead of it.");
     m_about->setText(about);
-    m_about->setVisible(!about.isEmpty());
+    // In a small window its heading says it.
+    const bool isSmall = height() < scaled(kSmallHeight, font());
+    m_about->setVisible(!about.isEmpty() && !(isSmall && below == Alternatives));
 }
 
 QString WhatIfPage::aboutText() const
@@ -229,6 +231,7 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
     m_chart->setReservedAlone(isSmall);
+    showAbout();
     const int lines = 2 * QFontMetrics(m_sentence->font()).lineSpacing() + m_said->spacing()
         + QFontMetrics(m_evidence->font()).lineSpacing();
     m_said->setLeast(isSmall ? 0 : lines);
