@@ -24,6 +24,7 @@ constexpr int kPeaks = 3;
 constexpr int kPeakTop = 22, kPeakAxis = 22, kPeakGap = 8; // before scaling, as the others
 constexpr int kLeastBar = 14, kMostBar = 20, kBetweenBars = 2, kBetweenPeaks = 12;
 constexpr int kLeastPlot = 200;
+constexpr int kThinBar = 6; // where the page is too low for what is asked for
 constexpr double kPeakHeadroom = 1.04;
 constexpr double kNextCard = 3; // a larger card is shown where it is at most so many times what is needed
 
@@ -217,7 +218,7 @@ QRectF PeakChart::rowOf(int peak) const
     const double heading = headingHeight();
     const double room = (area.height() - gap * shown) / shown - heading;
     const double height = std::clamp<double>(
-        room, 2.0 * scaled(kLeastBar, font()) + between, 2.0 * scaled(kMostBar, font()) + between);
+        room, 2.0 * scaled(kThinBar, font()) + between, 2.0 * scaled(kMostBar, font()) + between);
     const double each = heading + height;
     const double all = shown * each + (shown - 1) * gap;
     const double top = area.top() + std::max(gap / 2, (area.height() - all) / 2);
