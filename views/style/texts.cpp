@@ -64,11 +64,6 @@ QString utf8(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-QString recordCommand()
-{
-    return QStringLiteral("strata record -o run.strata -- python train.py");
-}
-
 QString recordLine()
 {
     return QStringLiteral("torch.cuda.memory._record_memory_history(max_entries=1_000_000)");

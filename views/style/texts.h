@@ -29,8 +29,6 @@ namespace strata::views::text {
 /// Bytes of a file that claim to be UTF-8; what is not is replaced.
 [[nodiscard]] QString utf8(std::string_view text);
 
-/// The command that records a whole program.
-[[nodiscard]] QString recordCommand();
 /// The line that records all that Strata can show, stacks of backward included: the one that is recommended
 /// everywhere.
 [[nodiscard]] QString recordLine();
