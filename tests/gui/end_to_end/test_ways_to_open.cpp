@@ -153,6 +153,7 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
         test::eventually([&] { return driver().settled() && events.table().currentIndex().row() == 875; }));
     EXPECT_TRUE(driver().statusText().startsWith(QStringLiteral("event 875 at 3.684 s: requested 14.8 GiB")));
     const QModelIndex next = events.model().index(876, 0);
+    events.table().scrollTo(next);
     test::WindowDriver::click(*events.table().viewport(), events.table().visualRect(next).center());
     EXPECT_EQ(driver().state().selection(), (EventRange{ 876, 876 }));
     ASSERT_TRUE(test::WindowDriver::drop(*window, { test::trainingSample() }));
