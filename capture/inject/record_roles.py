@@ -557,7 +557,7 @@ class Listener:
     def patch_autograd(self, module):
         """torch.autograd is loaded."""
         run = getattr(module, "_engine_run_backward", None)
-        if run is None:  # PyTorch 2.2
+        if run is None:  # an older PyTorch
             return
         before, after = self.telling(self.without_optimizer.before_backward), self.telling(self.without_optimizer.after_grad)
 
@@ -574,7 +574,7 @@ class Listener:
 
     def patch_stateless(self, module):
         """torch.nn.utils.stateless is loaded."""
-        if not hasattr(sys.modules.get("torch.autograd.graph"), "_engine_run_backward"):  # PyTorch 2.2
+        if not hasattr(sys.modules.get("torch.autograd.graph"), "_engine_run_backward"):  # an older PyTorch
             return
         call, tell = module._functional_call, self.telling(self.without_optimizer.passes)
 

@@ -63,7 +63,7 @@ TEST_F(Training, HasStepsOfPhases)
     const json device = told["devices"][0];
     EXPECT_EQ(keyNames(device),
         (std::set<std::string>{ "device", "evidence", "certainty", "optimizer_seen", "steps" }));
-    EXPECT_EQ(device["evidence"], "optimizers");
+    EXPECT_EQ(device["evidence"], "ranges");
     ASSERT_EQ(device["steps"].size(), 6u);
     const std::vector<std::string> kinds{ "setup", "train", "train", "train", "train", "incomplete" };
     std::int64_t next = 0;
@@ -157,8 +157,8 @@ TEST_F(Training, SaysHowStepsAreKnownInTheSameWords)
         const std::string text = strata({ command, file }).out;
         EXPECT_NE(text.find("known from optimizers"), std::string::npos) << text;
     }
-    EXPECT_EQ(strata({ "leaks", file, "--json" }).json()["evidence"], "optimizers");
-    EXPECT_EQ(strata({ "steps", file, "--json" }).json()["devices"][0]["evidence"], "optimizers");
+    EXPECT_EQ(strata({ "leaks", file, "--json" }).json()["evidence"], "ranges");
+    EXPECT_EQ(strata({ "steps", file, "--json" }).json()["devices"][0]["evidence"], "ranges");
 }
 
 TEST_F(Training, NamesTheRecordedCommandWhereStepsAreTooFew)

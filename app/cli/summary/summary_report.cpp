@@ -8,7 +8,6 @@
 #include "app/cli/summary/summary_advice.h"
 #include "app/cli/text.h"
 #include "app/cli/training/step_kind.h"
-#include "model/analysis/summary/recorded_card.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/session/simulation.h"
@@ -205,19 +204,15 @@ void printWaste(Output& out, const model::SummaryOfDevice& device)
     add({ peak.pendingFree, peak.pendingFree }, end.pendingFree, "freed, waiting for another stream");
     table.print(out);
     if (device.hasBounds() && !device.isReplayed)
-        out.line(out.faint("  Exact where a replay is: strata summary --replay FILE"));
+        out.line(out.faint("  A replay shows exact figures: strata summary --replay FILE"));
 }
 
 /// A command that is copied does not go over several lines.
-void printNeeds(Output& out, const model::Recording& recording, const model::DeviceSummary& summary)
+void printNeeds(Output& out, const model::Needs& needs)
 {
-    std::vector<model::Sentence> line = summary.needs->line;
-    const std::string dryRun = model::dryRunOnOthers(recording, summary);
-    if (!dryRun.empty())
-        line.pop_back();
-    printSentences(out, line);
-    if (!dryRun.empty())
-        out.line("Dry-run on each: " + printable(dryRun));
+    printSentences(out, needs.line);
+    if (!needs.dryRun.empty())
+        out.line("Dry-run on each: " + printable(needs.dryRun));
 }
 
 void printEvents(Output& out, const model::SummaryOfDevice& device)
@@ -312,7 +307,7 @@ void printSummary(Output& out, const model::SummaryAnswer& answer)
             out.line(out.strong(deviceName(device.summary.device)));
         printSentences(out, device.summary.verdict);
         if (device.summary.needs)
-            printNeeds(out, recording, device.summary);
+            printNeeds(out, *device.summary.needs);
         if (!recording.refusal) {
             printTotals(out, answer, device);
             printPeak(out, device);

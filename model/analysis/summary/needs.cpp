@@ -120,17 +120,17 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
         return;
     needs.line.push_back(say("Not comparable with %1: other kernels than on %2.",
         sayCounted("%1 card", "%1 cards", others), needs.ranOn->name));
-    needs.line.push_back(say("Dry-run on each: %1", dryRunOf(recording, *needs.ranOn, failed)));
+    needs.dryRun = dryRunOf(recording, *needs.ranOn, failed);
 }
 
 } // namespace
 
-std::string dryRunOnOthers(const Recording& recording, const DeviceSummary& summary)
+std::vector<Sentence> Needs::text() const
 {
-    const std::optional<Needs>& needs = summary.needs;
-    return needs && needs->ranOn != nullptr && comparableCards(*needs) < needs->cards.size()
-        ? dryRunOf(recording, *needs->ranOn, !summary.outOfMemory.empty())
-        : std::string();
+    std::vector<Sentence> all = line;
+    if (!dryRun.empty())
+        all.push_back(say("Dry-run on each: %1", dryRun));
+    return all;
 }
 
 std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& summary)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace strata::model {
@@ -24,6 +25,10 @@ struct Needs {
     std::vector<CardFit> cards; ///< the smallest first; none of another accelerator than CUDA's
     const Card* ranOn = nullptr; ///< that of the recording; nullptr: not known, its kernels are assumed
     std::vector<Sentence> line; ///< "Fits on A10-24GB, L4-24GB and 9 larger. Not on ..."
+    /// The command that says of cards with other kernels whether the program fits; empty: none is needed.
+    std::string dryRun;
+
+    [[nodiscard]] std::vector<Sentence> text() const; ///< the line, and the command behind it
 };
 
 /// None where nothing was reserved, or nothing is known of that. `summary` must be complete but for this and

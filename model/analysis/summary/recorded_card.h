@@ -6,8 +6,6 @@
 
 namespace strata::model {
 
-struct DeviceSummary;
-
 /// The card of the catalogue that a device was, or that was simulated; nullptr where the recording does not
 /// name it, as snapshots of PyTorch do not, or names another.
 [[nodiscard]] const Card* recordedCard(const Recording& recording, int device);
@@ -16,12 +14,7 @@ struct DeviceSummary;
 /// a placeholder where it is not known.
 [[nodiscard]] std::string recordedCommand(const Recording& recording);
 
-/// `strata record` of that command, on the same simulated card if it was one. More events or steps come of
-/// it.
+/// `strata record` of that command, on the same simulated card if it was one.
 [[nodiscard]] std::string recordAgain(const Recording& recording);
-
-/// The command that says of cards with other kernels whether the program fits; the last sentence of Needs::line
-/// has it. Empty: none is needed.
-[[nodiscard]] std::string dryRunOnOthers(const Recording& recording, const DeviceSummary& summary);
 
 } // namespace strata::model

@@ -71,7 +71,7 @@ template <> struct Fields<Needs> {
         field("least_outside_bytes", Unit::Bytes, "least that CUDA itself takes of a card for a process",
             [](const Needs&) { return leastOutsideBytesOfProcess(); }),
         field("text", Unit::None, "where the run fits, in words",
-            [](const Needs& needs) { return Paragraph{ needs.line }; }),
+            [](const Needs& needs) { return textOf(needs.text()); }),
         field("cards", Unit::None,
             "the cards of the catalogue, smallest first; empty: not recorded on an NVIDIA GPU", &Needs::cards),
         field("ran_on", Unit::None, "card that was recorded; null: unknown, `cards` assume its kernels",

@@ -288,11 +288,11 @@ print(json.dumps(wanted))
 """
 
 
-#: Says what is to be listed, and what is not, as [role, name, address].
+#: Says what is to be listed, and what is not, as [role, name, address]; and addresses where nothing may be listed.
 WITHOUT_OPTIMIZER = """
 import json, torch, torch.nn as nn
 from torch.func import functional_call, grad, vmap
-listed, others = [], []
+listed, others, kept = [], [], []
 def say(to, role, name, tensor):
     to.append([role, name, tensor.data_ptr()])
 def of(role, tensors):
@@ -325,7 +325,7 @@ for tensors, role in (stacked[0], "parameter"), (stacked[1], "buffer"), (weights
     of(role, {"Sequential." + name: each for name, each in tensors.items()})
 compiled = torch.compile(lambda each: functional_call(net, each, (x,)).sum(), fullgraph=True, backend="eager")
 compiled(weights)
-weight, bias, data = (torch.ones(*shape, device="cuda", requires_grad=True) for shape in ((8, 24), (24,), (4, 8)))
+weight, bias, data = (torch.ones(*shape, device="cuda", requires_grad=True) for shape in ((8, 24), (24,), (65536, 8)))
 MADE = "parameter 4", "parameter 5"
 for step in range(3):
     slopes = torch.autograd.grad((data @ weight + bias).sum(), (weight, bias, data))
@@ -335,17 +335,14 @@ for step in range(3):
         for each, slope in zip((weight, bias), slopes):
             each.sub_(slope, alpha=0.1)
 of("parameter", dict(zip(MADE, (weight, bias))))
-for name in "parameter 4", "parameter 5", "parameter 6", "parameter 7":
-    say(others, "parameter", name, data)
-    say(others, "gradient", name, slopes[2])
+kept += [data, slopes[2]]  # too large to lie where small ones lay
 attacked = torch.ones(65536, 8, device="cuda", requires_grad=True)
 for step in range(3):
     slope, = torch.autograd.grad((attacked @ weight).sum(), attacked)
     with torch.no_grad():
         attacked.add_(slope.sign(), alpha=0.1)
-    for name in "parameter 4", "parameter 5", "parameter 6", "parameter 7":
-        say(others, "gradient", name, slope)
-print(json.dumps({"listed": listed, "others": others}))
+kept += [attacked, slope]
+print(json.dumps({"listed": listed, "others": others, "kept": [each.data_ptr() for each in kept]}))
 """
 
 
@@ -430,6 +427,9 @@ def test_tensors_without_an_optimizer(recorded, failures):
         found = said[-1][name] if said else []
         failures.expect(name, "tensors", bool(found), True)
         failures.expect(name, "of them in the recording", [each for each in found if (tuple(each) in rows) != is_listed], [])
+    kept = said[-1]["kept"] if said else []
+    failures.expect("inputs", "kept", len(kept), 4)
+    failures.expect("inputs", "listed", [row for row in rows if row[2] in kept], [])
 
 
 def test_tensors_of_a_recording_that_begins_late(own, failures):

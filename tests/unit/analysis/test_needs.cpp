@@ -36,7 +36,7 @@ std::optional<Needs> needsOf(const Opened& opened)
 std::string lineOf(const std::string& text)
 {
     const auto needs = needsOf(Opened(text));
-    return needs ? textOf(needs->line) : std::string("none");
+    return needs ? textOf(needs->text()) : std::string("none");
 }
 
 } // namespace
@@ -52,7 +52,7 @@ TEST(Needs, NamesTheSmallestCardsThatItFitsOn)
     for (std::size_t i = 1; i < needs->cards.size(); ++i)
         EXPECT_LE(needs->cards[i - 1].card->capacityBytes, needs->cards[i].card->capacityBytes);
     // An L4 has 22.03 GiB, of which the CUDA context takes 0.27 to 0.51; an A10 21.99.
-    EXPECT_EQ(textOf(needs->line),
+    EXPECT_EQ(textOf(needs->text()),
         "Fits on RTX-4090-24GB, RTX-3090-24GB, RTX-5090-32GB and 7 larger. Tight on A10-24GB, L4-24GB. "
         "Not on V100-16GB, RTX-4080-16GB, RTX-4060-Ti-16GB and 8 smaller."
             + kAssumed);
@@ -79,7 +79,7 @@ TEST(Needs, IsALowerBoundOfWhatDidNotEnd)
     ASSERT_TRUE(needs);
     EXPECT_TRUE(needs->atLeast);
     EXPECT_EQ(needs->bytes, 26 * kGiB) << "what was reserved and what was asked for";
-    EXPECT_EQ(textOf(needs->line),
+    EXPECT_EQ(textOf(needs->text()),
         "Did not fit on the 23.6 GiB that this device had for PyTorch. Needs at least 26.0 GiB: not on "
         "RTX-3090-24GB, RTX-4090-24GB, L4-24GB and 12 smaller."
             + kAssumed);
@@ -103,7 +103,7 @@ TEST(Needs, SaysHowMuchWasCachedBeforeRecording)
     EXPECT_EQ(needs->bytes, 32857129779);
     EXPECT_EQ(needs->cachedBeforeBytes, 32857129779 - 13000000000);
     EXPECT_THAT(
-        textOf(needs->line), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
+        textOf(needs->text()), StartsWith("30.6 GiB reserved, of which 18.5 GiB cached before recording. "));
     // After a segment_free the sentence is left out.
     const std::string freed
         = lineOf(late("segment_free 0x900000000 20000000000\nsegment_alloc 0x10000000 32857129779\n"));
@@ -124,7 +124,7 @@ TEST(Needs, ComparesCardsWithTheKernelsOfTheRecordedOneAlone)
     ASSERT_TRUE(needs);
     ASSERT_NE(needs->ranOn, nullptr);
     EXPECT_EQ(needs->ranOn->name, "A100-80GB");
-    EXPECT_EQ(textOf(needs->line),
+    EXPECT_EQ(textOf(needs->text()),
         fmt::format("Fits on A100-40GB, A100-80GB. Not comparable with {} cards: other kernels than on "
                     "A100-80GB. Dry-run on each: strata dryrun --device A100-80GB --on-each-card -- python "
                     "train.py --big",
@@ -132,7 +132,7 @@ TEST(Needs, ComparesCardsWithTheKernelsOfTheRecordedOneAlone)
     // Where it did not fit, a dry run on that card ends without the others.
     const auto failed = onA100(reserving(70 * kGiB, "oom size=21474836480 free=0"));
     ASSERT_TRUE(failed);
-    EXPECT_THAT(textOf(failed->line), HasSubstr("strata dryrun --device CARD -- python train.py --big"));
+    EXPECT_EQ(failed->dryRun, "strata dryrun --device CARD -- python train.py --big");
 }
 
 TEST(Needs, OfASnapshotWithoutEventsIsWhatItHeld)

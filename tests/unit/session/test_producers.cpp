@@ -72,7 +72,7 @@ std::string needsText(const Session& session)
     const DeviceTrace& trace = session.devices().front();
     const DeviceSummary summary = summarize(trace, GroupTable(trace, Grouping::Line));
     std::string text;
-    for (const Sentence& sentence : summary.needs->line)
+    for (const Sentence& sentence : summary.needs->text())
         text += sentence.text() + ' ';
     return text;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary/summary_content.h"
 
-#include "model/analysis/summary/recorded_card.h"
 #include "views/pages/leaks/leak_texts.h"
 #include "views/pages/parts/code_row.h"
 #include "views/pages/parts/document_texts.h"
@@ -48,23 +47,18 @@ QString roomLeft(const model::Needs& needs)
 }
 
 /// Where a run fits; its tip says what is left of every card. What a dry run would say stands below.
-void addNeeds(QVBoxLayout& layout, const SummaryData& data, const Palette& palette)
+void addNeeds(QVBoxLayout& layout, const model::Needs& needs, const Palette& palette)
 {
-    const model::Needs& needs = *data.summary->needs;
-    std::vector<model::Sentence> line = needs.line;
-    const std::string dryRun = model::dryRunOnOthers(*data.recording, *data.summary);
-    if (!dryRun.empty())
-        line.pop_back();
-    QString said = verdictHtml(line, palette[Palette::Role::Accent].name());
-    if (!dryRun.empty())
+    QString said = verdictHtml(needs.line, palette[Palette::Role::Accent].name());
+    if (!needs.dryRun.empty())
         said += QLatin1Char(' ') + SummaryContent::tr("Dry-run on each:");
     QLabel* label = textLabel(said);
     label->setTextFormat(Qt::RichText);
-    label->setAccessibleName(verdictPlain(needs.line));
+    label->setAccessibleName(verdictPlain(needs.text()));
     label->setToolTip(roomLeft(needs));
     layout.addWidget(label);
-    if (!dryRun.empty())
-        layout.addWidget(new CodeRow(text::utf8(dryRun), {}, palette));
+    if (!needs.dryRun.empty())
+        layout.addWidget(new CodeRow(text::utf8(needs.dryRun), {}, palette));
 }
 
 /// Of what ran when.
@@ -125,7 +119,7 @@ SummaryContent SummaryContent::begin(std::shared_ptr<const SummaryData> data, Do
     top->setSpacing(kGrid / 2);
     top->addWidget(verdict);
     if (made.data->summary->needs)
-        addNeeds(*top, *made.data, palette);
+        addNeeds(*top, *made.data->summary->needs, palette);
     made.leaks = textLabel(QString());
     made.leaks->setTextFormat(Qt::RichText);
     made.leaks->setTextInteractionFlags(Qt::TextBrowserInteraction);

@@ -410,7 +410,7 @@ QString SummaryPage::copyText() const
         return ledger->copyText();
     QString all = verdictPlain(m_data->summary->verdict) + QLatin1Char('\n');
     if (const auto& needs = m_data->summary->needs)
-        all += verdictPlain(needs->line) + QLatin1Char('\n');
+        all += verdictPlain(needs->text()) + QLatin1Char('\n');
     if (m_shown.leaks && !m_shown.leaks->text().isEmpty())
         all += QTextDocumentFragment::fromHtml(m_shown.leaks->text()).toPlainText() + QLatin1Char('\n');
     std::size_t row = 0;

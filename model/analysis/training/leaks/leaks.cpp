@@ -3,7 +3,6 @@
 
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/leaks/leak_patterns.h"
-#include "model/analysis/training/leaks/leak_rate.h"
 #include "model/analysis/training/leaks/leak_steps.h"
 #include "model/analysis/training/steps/python/loop_rounds.h"
 #include "model/base/nearest.h"
@@ -498,22 +497,6 @@ std::string_view leakVerdictWord(LeakReport::Verdict verdict)
         return "undecided";
     }
     return "";
-}
-
-LeakRate rateOf(const LeakSite& site)
-{
-    if (site.kind == LeakKind::ReservedOnly)
-        return { site.reservedBytesPerStep, CurveKind::Reserved };
-    if (site.kind == LeakKind::LongerInputs && site.growth.empty())
-        return { site.requestedBytesPerStep, CurveKind::Requested };
-    return { site.allocatedBytesPerStep, CurveKind::Allocated };
-}
-
-Sentence otherBytes(const LeakRate& rate)
-{
-    return rate.of == CurveKind::Reserved ? say("reserved")
-        : rate.of == CurveKind::Requested ? say("requested")
-                                          : Sentence();
 }
 
 } // namespace strata::model

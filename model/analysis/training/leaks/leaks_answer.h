@@ -120,7 +120,7 @@ template <> struct Fields<LeaksAnswer> {
         field(
             "device", Unit::None, "number of the device", within(&LeaksAnswer::report, &LeakReport::device)),
         field("evidence", Unit::None,
-            "how steps are known: `optimizers`, `autograd`, `names`, `stack_traces`, `block_sizes` or `none`",
+            "how steps are known: `ranges`, `bits`, `marks`, `frames`, `rhythm` or `none`",
             [](const LeaksAnswer& answer) { return evidenceWord(answer.report.evidence); }),
         field("certainty", Unit::None,
             "how sure the steps are: `recorded`, `shown_by_stack`, `likely` or `unknown`; the verdict is "

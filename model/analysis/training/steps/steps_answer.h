@@ -145,7 +145,7 @@ template <> struct Fields<DeviceSteps> {
     static constexpr std::tuple all{
         field("device", Unit::None, "number of the device", &DeviceSteps::device),
         field("evidence", Unit::None,
-            "how steps are known: `optimizers`, `autograd`, `names`, `stack_traces`, `block_sizes` or `none`",
+            "how steps are known: `ranges`, `bits`, `marks`, `frames`, `rhythm` or `none`",
             [](const DeviceSteps& of) { return evidenceWord(of.training.evidence); }),
         field("certainty", Unit::None,
             "how sure the steps of training are, or where there are none all steps: `recorded`, "

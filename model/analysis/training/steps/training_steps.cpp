@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/training/steps/training_steps.h"
 
-#include "model/analysis/training/steps/evidence_words.h"
 #include "model/analysis/training/steps/lives.h"
 #include "model/analysis/training/steps/phase_guess.h"
 #include "model/analysis/training/steps/step_ends.h"
@@ -257,8 +256,8 @@ std::string_view phaseWord(Phase phase)
 
 std::string_view evidenceWord(StepEvidence evidence)
 {
-    static constexpr std::array<std::string_view, 6> kWords{ "optimizers", "autograd", "names",
-        "stack_traces", "block_sizes", "none" };
+    static constexpr std::array<std::string_view, 6> kWords{ "ranges", "bits", "marks", "frames", "rhythm",
+        "none" };
     return kWords[static_cast<std::size_t>(evidence)];
 }
 
@@ -267,33 +266,6 @@ std::string_view stepKindWord(StepKind kind)
     static constexpr std::array<std::string_view, kStepKinds> kWords{ "setup", "train", "eval", "forward",
         "save", "incomplete", "loop" };
     return kWords[static_cast<std::size_t>(kind)];
-}
-
-Sentence evidenceSentence(StepEvidence evidence)
-{
-    switch (evidence) {
-    case StepEvidence::Ranges:
-        return say("known from optimizers");
-    case StepEvidence::Bits:
-        return say("known from autograd");
-    case StepEvidence::Marks:
-        return say("known from names in the program");
-    case StepEvidence::Frames:
-        return say("known from stack traces");
-    case StepEvidence::Rhythm:
-        return say("a guess from block sizes and lifetimes");
-    case StepEvidence::None:
-        break;
-    }
-    return say("nothing shows where steps end");
-}
-
-Sentence evidenceSentence(const TrainingSteps& steps)
-{
-    const bool isOfWork = steps.evidence == StepEvidence::Bits || steps.evidence == StepEvidence::Frames;
-    return isOfWork && !steps.optimizerSeen && steps.certainty() == Certainty::Likely
-        ? say("%1; no optimizer step seen", evidenceSentence(steps.evidence))
-        : evidenceSentence(steps.evidence);
 }
 
 } // namespace strata::model

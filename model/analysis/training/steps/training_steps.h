@@ -101,7 +101,7 @@ struct TrainingSteps {
     const DeviceTrace& trace, const Clock& clock, const Progress& progress = {});
 
 [[nodiscard]] std::string_view phaseWord(Phase phase); ///< "forward", ..., "unknown"
-[[nodiscard]] std::string_view evidenceWord(StepEvidence evidence); ///< "optimizers", ..., "none"
+[[nodiscard]] std::string_view evidenceWord(StepEvidence evidence); ///< "ranges", ..., "none"
 [[nodiscard]] std::string_view stepKindWord(StepKind kind); ///< "setup", "train", ..., "loop"
 
 } // namespace strata::model

@@ -75,13 +75,13 @@ TEST(TrainingSteps, AreTheSameByEachEvidenceOfAPlainLoop)
 
 TEST(TrainingSteps, NameTheBestEvidence)
 {
-    EXPECT_EQ(found(kPlain, { true, true, true, true, true }).evidence, "optimizers");
-    EXPECT_EQ(found(kPlain, { .ranges = true }).evidence, "optimizers");
-    EXPECT_EQ(found(kPlain, { .listings = true }).evidence, "optimizers");
-    EXPECT_EQ(found(kPlain, { .bits = true, .marks = true, .frames = true }).evidence, "autograd");
-    EXPECT_EQ(found(kPlain, { .marks = true, .frames = true }).evidence, "names");
-    EXPECT_EQ(found(kPlain, kFrames).evidence, "stack_traces");
-    EXPECT_EQ(found(kPlain, kNothing).evidence, "block_sizes");
+    EXPECT_EQ(found(kPlain, { true, true, true, true, true }).evidence, "ranges");
+    EXPECT_EQ(found(kPlain, { .ranges = true }).evidence, "ranges");
+    EXPECT_EQ(found(kPlain, { .listings = true }).evidence, "ranges");
+    EXPECT_EQ(found(kPlain, { .bits = true, .marks = true, .frames = true }).evidence, "bits");
+    EXPECT_EQ(found(kPlain, { .marks = true, .frames = true }).evidence, "marks");
+    EXPECT_EQ(found(kPlain, kFrames).evidence, "frames");
+    EXPECT_EQ(found(kPlain, kNothing).evidence, "rhythm");
     // Terminal and window say the same words.
     EXPECT_EQ(evidenceSentence(StepEvidence::Ranges).text(), "known from optimizers");
     EXPECT_EQ(evidenceSentence(StepEvidence::Bits).text(), "known from autograd");
@@ -113,7 +113,7 @@ TEST(TrainingSteps, FollowMarksThatNameAStep)
 TEST(TrainingSteps, ComeAndGoInARhythm)
 {
     const std::string script = "pppp" + repeated(12, "xffffffbbbbbboz");
-    EXPECT_EQ(found(script, kNothing).evidence, "block_sizes");
+    EXPECT_EQ(found(script, kNothing).evidence, "rhythm");
     EXPECT_EQ(cutsOf(script, kNothing),
         "setup ppppx" + repeated(11, " | train ffffffbbbbbbozx") + " | train ffffffbbbbbboz")
         << "a batch that takes the place of the one before is as low as it gets: the step ends behind it";
