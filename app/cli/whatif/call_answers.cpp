@@ -91,12 +91,7 @@ model::Result<model::FitOption> CallAnswers::answer(model::FitOption option)
 
 model::Result<void> CallAnswers::addTo(model::AnsweredAlternatives& alternatives)
 {
-    std::vector<std::string> texts{ "attention=flash", "logits=chunks:8" };
-    for (const model::CallHint& hint : model::callHints(*m_run.trace, {}, {}))
-        if (hint.change.text.starts_with("attention="))
-            texts.front() = hint.change.text;
-    for (const std::string& text : texts) {
-        const model::Change change = *model::Change::parse(text);
+    for (const model::Change& change : { model::attentionToTry(*m_run.trace).front(), model::logitsToTry() }) {
         if (std::ranges::find(m_scenario.changes, change.kind, &model::Change::kind)
             != m_scenario.changes.end())
             continue;
@@ -127,7 +122,7 @@ std::optional<model::Confirmation> CallAnswers::confirmationOf(const model::FitO
         &std::pair<std::vector<std::string>, model::Confirmation>::first);
     if (found == m_answered.end())
         return std::nullopt;
-    model::Confirmation confirmation = found->second; // of a card as large as the budget, which is none
+    model::Confirmation confirmation = found->second; // on a card as large as the budget; ours may have more
     confirmation.runsOutOfMemory = confirmation.runsOutOfMemory && m_roomBytes
         && confirmation.changed.reservedBytesPeak > *m_roomBytes;
     return confirmation;

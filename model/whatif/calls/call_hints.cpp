@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 6> kScales{ "mul", "mul_", "div", "div_",
 constexpr std::array<std::string_view, 5> kMasks{ "add", "add_", "masked_fill", "masked_fill_", "where" };
 constexpr std::array<std::string_view, 2> kDropouts{ "dropout", "dropout_" };
 
+constexpr const char* kLogits = "logits=chunks:8";
+constexpr const char *kFlash = "attention=flash", *kEfficient = "attention=efficient";
 constexpr std::int64_t kLeastHeld = 20; // a part of the requested peak
 constexpr double kSamePeak = 0.98; // of the recorded peak: the deep step has it, too
 constexpr int kFlashMajor = 8; // flash attention needs compute capability 8.0
@@ -82,9 +84,8 @@ public:
         if (peak < 0)
             return {};
         std::vector<std::pair<std::string, std::int64_t>> found;
-        found.emplace_back("logits=chunks:8", heldBytes(m_logits, peak));
-        found.emplace_back(
-            m_isForFlash ? "attention=flash" : "attention=efficient", heldBytes(m_scores, peak));
+        found.emplace_back(kLogits, heldBytes(m_logits, peak));
+        found.emplace_back(m_isForFlash ? kFlash : kEfficient, heldBytes(m_scores, peak));
         std::erase_if(found, [&](const auto& each) {
             return each.second < std::max<std::int64_t>(1, m_trace.totals().requestedBytesPeak / kLeastHeld);
         });
@@ -405,6 +406,21 @@ std::vector<CallHint> callHints(const DeviceTrace& trace, const std::string& fil
         hints.push_back({ std::move(change), bytes, std::move(command) });
     }
     return hints;
+}
+
+std::vector<Change> attentionToTry(const DeviceTrace& trace)
+{
+    const Change flash = *Change::parse(kFlash);
+    for (const CallHint& hint : callHints(trace, {}, {}))
+        if (hint.change.kind == flash.kind)
+            return hint.change.text == flash.text ? std::vector{ flash, *Change::parse(kEfficient) }
+                                                  : std::vector{ hint.change };
+    return { flash };
+}
+
+Change logitsToTry()
+{
+    return *Change::parse(kLogits);
 }
 
 } // namespace strata::model

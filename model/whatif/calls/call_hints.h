@@ -35,6 +35,10 @@ struct CallHint {
 [[nodiscard]] std::vector<CallHint> callHints(
     const DeviceTrace& trace, const std::string& file, std::optional<int> device);
 
+/// Attention by the kernel of its hint, then where that may be refused by another; without a hint by flash.
+[[nodiscard]] std::vector<Change> attentionToTry(const DeviceTrace& trace);
+[[nodiscard]] Change logitsToTry(); ///< in eight chunks
+
 template <> struct Fields<CallHint> {
     static constexpr std::tuple all{
         field("change", Unit::None, "as `--change` takes it",

@@ -10,68 +10,53 @@ namespace strata::model {
 
 namespace {
 
-Change changeOf(std::string_view text)
-{
-    return *Change::parse(std::string(text));
-}
-
 /// Asks calls for one option after the other, until one fits.
 class CallOptions {
 public:
     CallOptions(const RecordedRun& run, const Scenario& scenario, const AskCalls& ask, FitPlan& plan)
         : m_ask(ask)
         , m_plan(plan)
-        , m_isAttention(canAsk(scenario, "attention"))
-        , m_isLogits(canAsk(scenario, "logits"))
+        , m_kernels(attentionToTry(*run.trace))
+        , m_isLogits(canAsk(scenario, m_logits))
     {
-        const std::vector<CallHint> hints = callHints(*run.trace, {}, {});
-        const auto hint = std::ranges::find(
-            hints, "attention", [](const CallHint& each) { return each.change.kind->word; });
-        m_isLastKernel = hint == hints.end() || hint->change.text == kOther;
-        if (hint != hints.end())
-            m_kernel = hint->change.text;
+        if (!canAsk(scenario, m_kernels.front()))
+            m_kernels.clear();
     }
 
     /// Each on top of an option; what calls answer is appended to `options`.
     Result<void> add(const FitOption& on, std::vector<FitOption>& options)
     {
-        bool hasAttention = false;
-        if (m_isAttention) {
-            const auto added = addAttention(on, options);
-            if (!added || done(options))
-                return added ? Result<void>() : Failure(added.error());
-            hasAttention = *added;
-        }
+        if (const auto added = addAttention(on, options); !added || done(options))
+            return added;
         if (!m_isLogits)
             return {};
-        const auto added = addOne(on, { changeOf("logits=chunks:8") }, options);
-        if (!added || done(options) || !*added || !hasAttention)
+        const auto added = addOne(on, { m_logits }, options);
+        if (!added || done(options) || !*added || m_kernels.empty())
             return added ? Result<void>() : Failure(added.error());
-        const auto both = addOne(on, { changeOf(m_kernel), changeOf("logits=chunks:8") }, options);
+        const auto both = addOne(on, { m_kernels.front(), m_logits }, options);
         return both ? Result<void>() : Failure(both.error());
     }
 
 private:
-    static bool canAsk(const Scenario& scenario, std::string_view word)
+    static bool canAsk(const Scenario& scenario, const Change& change)
     {
-        return std::ranges::none_of(
-            scenario.changes, [&](const Change& change) { return change.kind->word == word; });
+        return std::ranges::find(scenario.changes, change.kind, &Change::kind) == scenario.changes.end();
     }
     static bool done(const std::vector<FitOption>& options)
     {
         return !options.empty() && options.back().fits;
     }
 
-    /// By the kernel that saves most; where calls refuse that, by the other.
-    Result<bool> addAttention(const FitOption& on, std::vector<FitOption>& options)
+    /// By the first kernel that calls do not refuse, which is the first then.
+    Result<void> addAttention(const FitOption& on, std::vector<FitOption>& options)
     {
-        auto added = addOne(on, { changeOf(m_kernel) }, options);
-        if (added && !*added && !std::exchange(m_isLastKernel, true)) {
-            m_kernel = kOther;
-            added = addOne(on, { changeOf(m_kernel) }, options);
+        while (!m_kernels.empty()) {
+            const auto added = addOne(on, { m_kernels.front() }, options);
+            if (!added || *added)
+                return added ? Result<void>() : Failure(added.error());
+            m_kernels.erase(m_kernels.begin());
         }
-        m_isAttention = added && *added;
-        return added;
+        return {};
     }
 
     /// Whether there is one: what is refused is left out, once.
@@ -84,18 +69,18 @@ private:
             return Failure(answered.error());
         if (answered)
             options.push_back(*std::move(answered));
-        else if (changes.size() == 1 && changes.front().kind->word == "logits")
+        else if (changes.size() == 1 && changes.front().kind == m_logits.kind)
             m_isLogits = false;
         if (!answered)
             m_plan.leftOut.push_back({ std::move(changes), answered.error() });
         return answered.has_value();
     }
 
-    static constexpr std::string_view kOther = "attention=efficient";
     const AskCalls& m_ask;
     FitPlan& m_plan;
-    bool m_isAttention, m_isLogits, m_isLastKernel = true;
-    std::string m_kernel = "attention=flash";
+    const Change m_logits = logitsToTry();
+    std::vector<Change> m_kernels; // of attention, that calls have not refused
+    bool m_isLogits;
 };
 
 /// Neither a prediction nor more than settings: what is put on top of it, calls answer.

@@ -81,7 +81,7 @@ def test_a_plan_makes_calls_again(strata, python, tmp_path):
 
 
 def test_three_commands_name_logits(strata, python, tmp_path):
-    """A language model that runs out of memory: the plan that `oom` names ends with the line about its logits, which is true."""
+    """A language model runs out of memory. The plan that `oom` names ends with the line about its logits."""
     program = os.path.join(PROGRAMS, LOGITS[0])
     failed = str(tmp_path / "failed.strata")
     assert not record(strata, python, (*LOGITS, "tied"), failed, "--capacity", "52MiB")
