@@ -99,12 +99,12 @@ std::int64_t cachedBefore(const Totals& totals)
     return !frees && isMuch(cached, totals.reservedBytesPeak) ? cached : 0;
 }
 
-/// A program that ran out of memory on the recorded card ends there in a dry run, too: `strata dryrun
-/// --on-each-card` goes on to other cards only where it fits.
-std::string dryRunOf(const Recording& recording, const Card& ranOn, bool failed)
+/// `strata dryrun --on-each-card` goes on to other cards only where the program fits the first one. Where it
+/// did not, the first is the largest.
+std::string dryRunOf(const Recording& recording, const Needs& needs, bool failed)
 {
-    return "strata dryrun --device " + (failed ? "CARD" : ranOn.name + " --on-each-card") + " -- "
-        + recordedCommand(recording);
+    const Card& first = failed ? *needs.cards.back().card : *needs.ranOn;
+    return "strata dryrun --device " + first.name + " --on-each-card -- " + recordedCommand(recording);
 }
 
 /// Of cards with other kernels, or which kernels are assumed.
@@ -120,7 +120,7 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
         return;
     needs.line.push_back(say("Not comparable with %1: other kernels than on %2.",
         sayCounted("%1 card", "%1 cards", others), needs.ranOn->name));
-    needs.dryRun = dryRunOf(recording, *needs.ranOn, failed);
+    needs.dryRun = dryRunOf(recording, needs, failed);
 }
 
 } // namespace

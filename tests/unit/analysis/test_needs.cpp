@@ -129,10 +129,12 @@ TEST(Needs, ComparesCardsWithTheKernelsOfTheRecordedOneAlone)
                     "A100-80GB. Dry-run on each: strata dryrun --device A100-80GB --on-each-card -- python "
                     "train.py --big",
             cards().size() - 2));
-    // Where it did not fit, a dry run on that card ends without the others.
+    // Where it did not fit, a dry run on that card ends without the others: it begins with the largest.
     const auto failed = onA100(reserving(70 * kGiB, "oom size=21474836480 free=0"));
     ASSERT_TRUE(failed);
-    EXPECT_EQ(failed->dryRun, "strata dryrun --device CARD -- python train.py --big");
+    EXPECT_EQ(failed->dryRun,
+        "strata dryrun --device " + failed->cards.back().card->name + " --on-each-card -- python train.py --big");
+    EXPECT_GE(failed->cards.back().card->capacityBytes, 150 * kGiB);
 }
 
 TEST(Needs, OfASnapshotWithoutEventsIsWhatItHeld)
