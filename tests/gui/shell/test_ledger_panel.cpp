@@ -15,9 +15,12 @@
 #include "views/pages/tables/blocks_page.h"
 #include "views/widgets/segmented.h"
 
+#include <QImage>
+#include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
+#include <QStyledItemDelegate>
 #include <QToolButton>
 
 using namespace strata;
@@ -117,6 +120,26 @@ TEST_F(LedgerPanelTest, NamesAreNotCutInASmallWindow)
     for (const int figure : { 2, 3 }) // share and bytes
         EXPECT_FALSE(rows().isColumnHidden(figure));
     EXPECT_LE(panel().minimumSizeHint().width(), page().findChild<QScrollArea*>()->viewport()->width());
+}
+
+TEST_F(LedgerPanelTest, NothingOfAnotherCellIsBehindASwatch)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    const auto painted = [&](const QString& before) {
+        QImage image(rows().columnWidth(0), rows().rowHeight(0), QImage::Format_RGB32);
+        image.fill(Qt::white);
+        QPainter painter(&image);
+        QStyleOptionViewItem option;
+        option.rect = image.rect();
+        option.font = rows().font();
+        option.text = before;
+        option.textElideMode = Qt::ElideNone;
+        option.features.setFlag(QStyleOptionViewItem::HasDisplay);
+        rows().itemDelegate()->paint(&painter, option, rows().model()->index(0, 0));
+        return image;
+    };
+    EXPECT_EQ(painted(QStringLiteral("888888")), painted({}));
 }
 
 TEST_F(LedgerPanelTest, ASurpriseComesFirstWithASignAndLeadsToItsBlocks)

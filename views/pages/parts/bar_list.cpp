@@ -42,6 +42,7 @@ public:
             // Under the swatch too, so that a selected row is one band.
             QStyleOptionViewItem margin = cell;
             margin.rect.setWidth(kSwatchRoom);
+            margin.text.clear(); // of the cell before: a view hands on its option
             QStyledItemDelegate::paint(painter, margin, QModelIndex());
             cell.rect.setLeft(cell.rect.left() + kSwatchRoom);
         } else if (index.column() == Label) // in line with what stands above the list
