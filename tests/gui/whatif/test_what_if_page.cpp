@@ -65,7 +65,7 @@ TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)
         QStringLiteral("As it was recorded, it reserves up to %1. It fits on the recorded")
             .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
         << qPrintable(sentence());
-    EXPECT_TRUE(sentence().contains(QStringLiteral(" The smallest card that it fits on is ")));
+    EXPECT_TRUE(sentence().contains(QStringLiteral(" The smallest card with the kernels of A100-80GB that it fits on is ")));
     for (const WhatIfCard* card : m_page.cards())
         EXPECT_FALSE(card->isOn()) << qPrintable(card->accessibleName());
     ASSERT_TRUE(m_page.chart().picture());
@@ -246,14 +246,16 @@ TEST_F(WhatIfPageTest, SaysFirstWhetherItFitsOnTheCardThatMatters)
     ASSERT_TRUE(smallest);
     const model::Card& large = *model::findCard("A100-80GB");
     QString said = verdict(large.capacityBytes);
+    const QString kernels
+        = ranOn != nullptr ? QStringLiteral(" with the kernels of ") + text::utf8(ranOn->name) : QString();
     EXPECT_TRUE(
-        said.contains(QStringLiteral("It fits on A100-80GB, with %1 left over. The smallest card that")
-                          .arg(text::bytes(large.capacityBytes - room))))
+        said.contains(QStringLiteral("It fits on A100-80GB, with %1 left over. The smallest card%2 that")
+                          .arg(text::bytes(large.capacityBytes - room), kernels)))
         << qPrintable(said);
     said = verdict(smallest->capacityBytes);
     EXPECT_TRUE(
-        said.contains(QStringLiteral("It fits on %1, with %2 left over. No smaller card would do.")
-                          .arg(text::utf8(smallest->name), text::bytes(smallest->capacityBytes - room))))
+        said.contains(QStringLiteral("It fits on %1, with %2 left over. No smaller card%3 would do.")
+                          .arg(text::utf8(smallest->name), text::bytes(smallest->capacityBytes - room), kernels)))
         << qPrintable(said);
     said = verdict(room + 1'000'000); // which CUDA needs itself
     EXPECT_TRUE(

@@ -204,7 +204,7 @@ TEST_F(WhatIfPanels, PicturesStayWhereTheyAreWhileTextsChange)
                 verdict = label;
         return verdict->heightForWidth(width) / QFontMetrics(verdict->font()).lineSpacing();
     };
-    for (const QSize size : { QSize(1'500, 900), QSize(900, 560) }) { // with room to spare, and without
+    for (const QSize size : { QSize(1'900, 900), QSize(900, 560) }) { // with room to spare, and without
         m_page.resize(size);
         m_page.setScenario({ .changes = {}, .settings = {}, .capacityBytes = std::int64_t{ 6 } << 30 });
         ASSERT_NO_FATAL_FAILURE(settle());
@@ -326,6 +326,25 @@ TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
     for (std::size_t i = 0; i < scenario().changes.size(); ++i)
         EXPECT_EQ(scenario().changes[i].text, wanted->changes()[i].text);
     EXPECT_EQ(prediction().most.reservedBytesPeak, found->neededBytes());
+}
+
+TEST_F(WhatIfPanels, PartsOfAPlanDoNotOverlapInASmallPage)
+{
+    m_page.resize(580, 470);
+    ASSERT_NO_FATAL_FAILURE(openDeep());
+    m_page.setBelow(WhatIfPage::Plan);
+    for (const PlanGoal goal : { PlanGoal::Budget, PlanGoal::LargestBatch }) {
+        plan().setGoal(goal);
+        QTest::qWait(0);
+        std::vector<QRect> parts;
+        for (const QWidget* part : plan().findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+            if (part->isVisibleTo(&plan()))
+                parts.push_back(part->geometry());
+        ASSERT_GE(parts.size(), 5u);
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                EXPECT_FALSE(parts[i].intersects(parts[j])) << i << " and " << j;
+    }
 }
 
 /// The deep step has calls of a head and its loss, which allocate all up to the peak.

@@ -211,7 +211,8 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
         return { LeakTexts::tr("The recording has no complete step"),
             training.trace->outOfMemories().empty()
                 ? LeakTexts::tr(
-                    "Leaks are what grows from step to step. Record at least %1 steps after the warm-up:")
+                    "Leaks are what grows from step to step. Let the program make at least %1 steps "
+                    "after the warm-up, and record it:")
                       .arg(text::count(kFewestSteps))
                 : LeakTexts::tr(
                     "Leaks are what grows from step to step, and the program ran out of memory within "
@@ -228,7 +229,7 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
     return { LeakTexts::tr("Leaks need %1 steps after the warm-up: %2 recorded")
                  .arg(text::count(kFewestSteps), text::count(steadySteps(report))),
         LeakTexts::tr("The warm-up took %1 of %2: memory that stays is still allocated there. "
-                      "Record 30 steps after the warm-up to be sure:")
+                      "Let the program make 30 steps after the warm-up, and record it:")
             .arg(text::count(report.warmup),
                 text::counted(report.steps, LeakTexts::tr("1 step"), LeakTexts::tr("%1 steps"))),
         recordAgain, {} };

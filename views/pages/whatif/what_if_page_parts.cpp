@@ -116,15 +116,16 @@ QWidget* WhatIfPage::makeAnswer()
         table->setAccessibleName(name);
         m_tables->addWidget(table);
     }
-    m_tables->addWidget(m_plan);
-    auto* confirms = new QScrollArea;
-    confirms->setWidgetResizable(true);
-    confirms->setFrameShape(QFrame::NoFrame);
-    confirms->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    confirms->setFocusPolicy(Qt::NoFocus);
-    m_confirm->setObjectName(QStringLiteral("page"));
-    confirms->setWidget(m_confirm);
-    m_tables->addWidget(confirms);
+    for (QWidget* panel : { static_cast<QWidget*>(m_plan), static_cast<QWidget*>(m_confirm) }) {
+        auto* scrolls = new QScrollArea;
+        scrolls->setWidgetResizable(true);
+        scrolls->setFrameShape(QFrame::NoFrame);
+        scrolls->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        scrolls->setFocusPolicy(Qt::NoFocus);
+        panel->setObjectName(QStringLiteral("page"));
+        scrolls->setWidget(panel);
+        m_tables->addWidget(scrolls);
+    }
     column->addWidget(m_about);
     column->addWidget(m_tables, 1);
     connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);

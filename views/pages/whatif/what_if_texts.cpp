@@ -107,20 +107,22 @@ QString fitText(const Fitting& fitting)
         if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
             least = &fit;
     const OwnCard own = ownCard(fitting.question);
+    const QString kernels = ranOn != nullptr // of others nothing is known
+        ? WhatIfText::tr(" with the kernels of %1").arg(text::utf8(ranOn->name))
+        : QString();
     QStringList all;
     if (const QString said = ownFitText(own, fitting); !said.isEmpty())
         all << said;
     if (least == nullptr)
-        all << (ranOn != nullptr ? WhatIfText::tr("No card with the kernels of %1 is large enough.")
-                                       .arg(text::utf8(ranOn->name))
+        all << (ranOn != nullptr ? WhatIfText::tr("No card%1 is large enough.").arg(kernels)
                                  : WhatIfText::tr("No card of the catalogue is large enough."));
     else if (least->card == own.card && !all.isEmpty())
-        all << WhatIfText::tr("No smaller card would do.");
+        all << WhatIfText::tr("No smaller card%1 would do.").arg(kernels);
     else
         all << (all.isEmpty() && fitting.isExact()
-                ? WhatIfText::tr("The smallest card that it fits on is %1, with %2 left over.")
-                : WhatIfText::tr("The smallest card that it fits on is %1, with at least %2 left over."))
-                   .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()),
+                ? WhatIfText::tr("The smallest card%1 that it fits on is %2, with %3 left over.")
+                : WhatIfText::tr("The smallest card%1 that it fits on is %2, with at least %3 left over."))
+                   .arg(kernels, text::strong(text::utf8(least->card->name).toHtmlEscaped()),
                        text::bytes(least->marginBytes));
     return all.join(QLatin1Char(' '));
 }
