@@ -3,6 +3,7 @@
 
 #include "views/style/type.h"
 
+#include <QApplication>
 #include <QHeaderView>
 #include <QPainter>
 #include <QStyledItemDelegate>
@@ -42,8 +43,8 @@ public:
             // Under the swatch too, so that a selected row is one band.
             QStyleOptionViewItem margin = cell;
             margin.rect.setWidth(kSwatchRoom);
-            margin.text.clear(); // of the cell before: a view hands on its option
-            QStyledItemDelegate::paint(painter, margin, QModelIndex());
+            const QStyle& style = option.widget ? *option.widget->style() : *QApplication::style();
+            style.drawPrimitive(QStyle::PE_PanelItemViewItem, &margin, painter, option.widget);
             cell.rect.setLeft(cell.rect.left() + kSwatchRoom);
         } else if (index.column() == Label) // in line with what stands above the list
             cell.rect.setLeft(cell.rect.left() - kItemMargin);
