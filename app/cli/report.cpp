@@ -2,6 +2,7 @@
 #include "app/cli/report.h"
 
 #include "app/cli/text.h"
+#include "model/base/units.h"
 #include "model/base/words.h"
 
 #include <algorithm>
@@ -15,6 +16,11 @@ constexpr std::size_t kReadable = 100;
 constexpr std::size_t kNarrowestReport = 16;
 
 } // namespace
+
+std::string savedText(std::int64_t bytes)
+{
+    return bytes < 0 ? model::formatBytes(-bytes) + " more" : model::formatBytes(bytes);
+}
 
 std::string padded(std::string_view cell, std::size_t width, Table::Align align)
 {

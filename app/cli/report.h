@@ -35,6 +35,9 @@ private:
     std::vector<std::vector<std::string>> m_rows;
 };
 
+/// "1.20 GiB", "300 MiB more".
+[[nodiscard]] std::string savedText(std::int64_t bytes);
+
 /// `cell` filled up with blanks to `width` code points.
 [[nodiscard]] std::string padded(std::string_view cell, std::size_t width, Table::Align align);
 

@@ -267,7 +267,9 @@ template <> struct Fields<DevicePart<Advice>> {
                 return std::array{ row.part->prediction.least.reservedBytesPeak,
                     row.part->prediction.most.reservedBytesPeak };
             }),
-        field("saved_bytes", Unit::Bytes, "saved of the reserved peak", ofPart(&Advice::savedBytes)),
+        field("saved_bytes", Unit::Bytes,
+            "saved of the reserved peak; where a request was refused, both peaks are with endless memory",
+            [](const DevicePart<Advice>& row) { return row.part->need.savedBytes(); }),
     };
 };
 

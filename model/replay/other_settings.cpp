@@ -86,6 +86,7 @@ public:
         m_figures.deviceMallocs = m_allocator.deviceMallocs();
         m_figures.deviceFrees = m_allocator.deviceFrees();
         m_figures.byAddress = m_allocator.hasChosenByAddress();
+        m_figures.metCapacity = m_driver.refusals() > 0;
         return true;
     }
 

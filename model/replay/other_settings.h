@@ -31,6 +31,8 @@ struct ReplayFigures {
     std::optional<EventIndex> firstNewOomEvent; ///< of a request that the recording served
     std::int64_t requestsRefused = 0;
     bool byAddress = false; ///< the order of the driver's addresses has decided something of a replay
+    bool metCapacity
+        = false; ///< the driver of a replay had too little for a segment: more may lead elsewhere
     friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
 };
 

@@ -2,7 +2,9 @@
 // strata whatif, on recordings of the allocators of several versions. Other batches:
 // tests/truth/tests/test_whatif_batch.py and test_whatif_model.py.
 #include "model/cards/fits.h"
+#include "model/session/save.h"
 #include "tests/integration/run_strata.h"
+#include "tests/support/make_recording.h"
 #include "tests/support/temporary_directory.h"
 
 #include <algorithm>
@@ -414,6 +416,111 @@ TEST(WhatIf, RefusesByName)
     EXPECT_THAT(
         steps.json()["refused"].get<std::string>(), StartsWith("the recording shows no step of a training"));
     EXPECT_TRUE(steps.json()["devices"].empty());
+}
+
+namespace {
+
+/// All recordings of ours, and one whose refused request another setting serves.
+std::vector<std::string> filesWithSettings(const std::filesystem::path& folder)
+{
+    std::vector<std::string> files;
+    for (const std::string& in : { dataFile("versions"), dataFile("gpu"), dataFile("samples"),
+             dataFile("devices"), dataFile("sessions"), dataFile("../../resources/samples") })
+        for (const auto& entry : std::filesystem::directory_iterator(in)) {
+            const std::string file = entry.path();
+            if (file.ends_with(".pickle.gz") || file.ends_with(".strata"))
+                files.push_back(file);
+        }
+    const auto mib = [](int count) { return " " + std::to_string(std::int64_t{ count } << 20) + "\n"; };
+    const auto at = [](int mebibytes) {
+        return std::to_string((std::int64_t{ 1 } << 40) + (std::int64_t{ mebibytes } << 20));
+    };
+    const std::string text = "segment_alloc " + at(0) + mib(60) + "alloc " + at(0) + mib(60)
+        + "free_requested " + at(0) + mib(60) + "free_completed " + at(0) + mib(60) + "alloc " + at(0)
+        + mib(20) + "alloc " + at(20) + mib(20) + "free_requested " + at(0) + mib(20) + "free_completed "
+        + at(0) + mib(20) + "oom size=" + std::to_string(40 << 20) + " free=" + std::to_string(30 << 20)
+        + "\nsegment " + at(0) + " " + std::to_string(60 << 20) + " large\nblock " + at(20) + " "
+        + std::to_string(20 << 20) + " allocated\n";
+    const std::string fragmented = folder / "fragmented.strata";
+    EXPECT_TRUE(model::saveSession(*makeRecording(text), fragmented));
+    files.push_back(fragmented);
+    return files;
+}
+
+const json* rowOf(const json& rows, const char* key, const std::string& wanted)
+{
+    const auto row = std::ranges::find_if(rows, [&](const json& one) { return one[key] == wanted; });
+    return row == rows.end() ? nullptr : &*row;
+}
+
+} // namespace
+
+// One definition: need with the recorded settings minus need with the others, with the same end of memory.
+TEST(WhatIf, FragmentationAndOomSayTheSameOfSettings)
+{
+    const TemporaryDirectory folder;
+    int compared = 0, refused = 0, served = 0;
+    for (const std::string& file : filesWithSettings(folder.path())) {
+        const Ran summary = strata({ "summary", file, "--json" });
+        if (summary.code != 0)
+            continue;
+        for (const json& of : summary.json()["devices"]) {
+            const std::string device = std::to_string(of["device"].get<int>());
+            SCOPED_TRACE(file + " device " + device);
+            const Ran fragmentation = strata({ "fragmentation", file, "--device", device, "--json" });
+            const Ran whatif = strata({ "whatif", file, "--device", device, "--alternatives", "--json" });
+            if (fragmentation.code != 0 || whatif.code != 0)
+                continue;
+            const json tried = fragmentation.json()["settings"];
+            const json alternatives = whatif.json()["devices"][0]["alternatives"];
+            std::vector<std::string> order, otherOrder;
+            for (const json& one : alternatives)
+                if (const std::string change = one["change"]; change.starts_with("settings="))
+                    otherOrder.push_back(change.substr(9));
+            for (const json& one : tried) {
+                order.push_back(one["set"]);
+                const json* const other = rowOf(alternatives, "change", "settings=" + order.back());
+                ASSERT_TRUE(other) << order.back();
+                for (const char* key : { "reserved_bytes_peak", "saved_bytes", "serves_request" })
+                    EXPECT_EQ(one[key], (*other)[key]) << order.back() << ", " << key;
+                EXPECT_EQ(one["serves_request"].is_null(), of["oom"].empty());
+                ++compared;
+                refused += one["serves_request"].is_null() ? 0 : 1;
+            }
+            EXPECT_EQ(order, otherOrder);
+            if (of["oom"].empty())
+                continue;
+            const json oom = strata({ "oom", file, "--device", device, "--json" }).json()["devices"][0];
+            for (const json& one : oom["advice"]) {
+                const json* const other = rowOf(tried, "set", one["set"]);
+                ASSERT_TRUE(other);
+                for (const char* key : { "reserved_bytes_peak", "saved_bytes", "exact" })
+                    EXPECT_EQ(one[key], (*other)[key]) << one["set"] << ", " << key;
+                EXPECT_EQ((*other)["serves_request"], true);
+                ++served;
+            }
+        }
+    }
+    EXPECT_GE(compared, 100);
+    EXPECT_GE(refused, 30);
+    EXPECT_GE(served, 1);
+}
+
+TEST(WhatIf, SettingsThatSaveNothingNeedMore)
+{
+    const std::string file = dataFile("../../resources/samples/gpt2_124m_bf16_oom.strata");
+    for (const std::vector<std::string>& command : { std::vector<std::string>{ "fragmentation", file },
+             std::vector<std::string>{ "whatif", file, "--alternatives" } }) {
+        const Ran ran = strata(command);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        EXPECT_THAT(ran.out, HasSubstr("serves the request"));
+        EXPECT_THAT(ran.out, HasSubstr("MiB more"));
+        EXPECT_THAT(ran.out, testing::Not(testing::ContainsRegex(" -[0-9]")));
+        EXPECT_THAT(ran.out,
+            HasSubstr("Peaks are with endless memory: the recorded settings would reserve 18.7 GiB."));
+    }
+    EXPECT_THAT(strata({ "fragmentation", file }).out,
+        HasSubstr("PyTorch took memory from the driver in 136 calls, and gave 1.98 GiB back in 2 calls."));
 }
 
 } // namespace strata::test

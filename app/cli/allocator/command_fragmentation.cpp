@@ -28,24 +28,11 @@ using model::Thrash;
 
 void printThrash(Output& out, const Thrash& thrash)
 {
-    if (thrash.givenBackBytes == 0)
+    const std::vector<model::Sentence> said = model::sayThrash(thrash);
+    if (said.empty())
         return;
     out.line("");
-    out.line(
-        fmt::format("Given back to the driver: {}, of which {} were taken again within a step, in {} calls{}",
-            model::formatBytes(thrash.givenBackBytes), model::formatBytes(thrash.cycledBytes),
-            model::formatCount(thrash.deviceFrees + thrash.deviceMallocs),
-            thrash.timesAreReal
-                ? fmt::format(", for which requests waited {}", model::formatDuration(thrash.lostNs))
-                : std::string()));
-    for (const Thrash::CauseBytes& cause : thrash.causes) {
-        const char* const words = cause.cause == Thrash::Cause::EmptyCache ? "by calls of empty_cache()"
-            : cause.cause == Thrash::Cause::Retry
-            ? "by requests that did not fit: what was cached, of other sizes, was released for them"
-            : "by garbage collection (garbage_collection_threshold)";
-        out.line(fmt::format(
-            "  {:>10}  in {} {}", model::formatBytes(cause.bytes), model::formatCount(cause.calls), words));
-    }
+    printSentences(out, said);
 }
 
 class FragmentationCommand final : public FileCommand {
@@ -207,6 +194,8 @@ private:
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
         settingsTable(answer.tried, trace.recording()).print(out);
+        if (const model::Sentence endless = model::sayPeaksAreEndless(answer.tried); !endless.empty())
+            printSentences(out, { endless });
         if (!answer.tried.front().reason.empty())
             printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
     }

@@ -65,7 +65,8 @@ void printVerdict(Output& out, const std::string& file, const OomOfDevice& devic
         printParagraph(out, model::remedySentence(verdict).text());
     } else {
         out.line("With one of these the request is served when this recording is replayed");
-        settingsTable(verdict.advice, device.trace->recording()).print(out);
+        settingsTable(verdict.advice, device.trace->recording(), false).print(out);
+        printSentences(out, { model::sayPeaksAreEndless(verdict.advice) });
     }
     out.line("");
     out.line(out.strong("Do this"));

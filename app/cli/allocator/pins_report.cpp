@@ -20,20 +20,29 @@ Table pinsTable(std::span<const model::Pin> pins, const model::GroupTable& byLin
     return table;
 }
 
-Table settingsTable(std::span<const model::SettingTried> tried, const model::Recording& recording)
+Table settingsTable(
+    std::span<const model::SettingTried> tried, const model::Recording& recording, bool saysServed)
 {
     const std::string_view variable = model::settingsVariable(model::acceleratorOf(recording));
-    Table table({ { variable.empty() ? "settings" : std::string(variable), Table::Align::Left }, { "reserved peak" }, { "saved" },
-        { "segments made" }, { "released" }, { "", Table::Align::Left } });
-    for (const model::SettingTried& setting : tried)
-        table.add({ setting.settings.empty() ? "(the defaults)" : printable(setting.settings),
-            model::formatBytes(setting.reservedBytesPeak),
-            setting.savedBytes < 0 ? "-" + model::formatBytes(-setting.savedBytes)
-                                   : model::formatBytes(setting.savedBytes),
+    saysServed = saysServed && !tried.empty() && tried.front().servesRequest;
+    std::vector<Table::Column> columns{ { variable.empty() ? "settings" : std::string(variable),
+                                            Table::Align::Left },
+        { "reserved peak" }, { "saved" }, { "segments made" }, { "released" }, { "", Table::Align::Left } };
+    if (saysServed)
+        columns.insert(columns.begin() + 3, { "serves the request" });
+    Table table(std::move(columns));
+    for (const model::SettingTried& setting : tried) {
+        std::vector<std::string> row{ setting.settings.empty() ? "(the defaults)"
+                                                               : printable(setting.settings),
+            model::formatBytes(setting.need.afterBytes), savedText(setting.need.savedBytes()),
             model::formatCount(setting.deviceMallocs), model::formatCount(setting.deviceFrees),
             setting.refusesMore ? "out of memory"
                 : setting.exact ? "exact"
-                                : "estimate" });
+                                : "estimate" };
+        if (saysServed)
+            row.insert(row.begin() + 3, setting.servesRequest == true ? "yes" : "no");
+        table.add(std::move(row));
+    }
     return table;
 }
 

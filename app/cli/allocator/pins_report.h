@@ -15,8 +15,9 @@ namespace strata::cli {
     std::span<const model::Pin> pins, const model::GroupTable& byLine, std::size_t rows);
 
 /// A table of settings that were tried, with the string to copy.
-/// The first column is headed by the environment variable of the recorded device.
+/// The first column is headed by the environment variable of the recorded device. `saysServed`: a column says
+/// which serve the refused request, where one was refused.
 [[nodiscard]] Table settingsTable(
-    std::span<const model::SettingTried> tried, const model::Recording& recording);
+    std::span<const model::SettingTried> tried, const model::Recording& recording, bool saysServed = true);
 
 } // namespace strata::cli

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/whatif/alternatives_report.h"
 
+#include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/allocator/settings_advice.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace strata::cli {
 
 namespace {
-
-/// "1.20 GiB", "300 MiB more"
-std::string savedText(std::int64_t bytes)
-{
-    return bytes < 0 ? model::formatBytes(-bytes) + " more" : model::formatBytes(bytes);
-}
 
 std::string sureOfRow(const model::AnsweredAlternative& one)
 {
@@ -32,12 +29,11 @@ std::string sureOfRow(const model::AnsweredAlternative& one)
             : prediction->predicted ? "an estimate"
                                     : "bounds alone",
         model::evidenceWord(prediction->evidence));
+    if (prediction->servesRequest) // said in its column
+        return sure;
     if (prediction->runsOutOfMemory)
         return "runs out of memory; " + sure;
-    if (!prediction->atLeastBytes)
-        return sure;
-    return (prediction->predicted && prediction->endsRefused ? "serves what was refused; " : "at least; ")
-        + sure;
+    return prediction->atLeastBytes ? "at least; " + sure : sure;
 }
 
 } // namespace
@@ -56,18 +52,34 @@ void printAlternatives(Output& out, const model::AnsweredAlternatives& answered)
     }
     out.line("");
     const std::string title = answered.isOnTop ? "one more change" : "single change";
-    std::size_t width = title.size();
-    for (const model::AnsweredAlternative& one : answered.rows)
-        width = std::max(width, printable(one.change.texts().front()).size());
-    const auto row = [&](std::string_view change, std::string_view reserved, std::string_view saved,
-                         std::string_view sure) {
-        out.line(fmt::format("  {:<{}} {:>14} {:>15}   {}", change, width, reserved, saved, sure));
+    const auto find = [&](auto&& is) {
+        return std::ranges::find_if(answered.rows, [&](const model::AnsweredAlternative& one) {
+            return one.prediction && one.change.settings && is(*one.prediction);
+        });
     };
-    row(title, "reserved peak", "saved", "how sure");
-    for (const model::AnsweredAlternative& one : answered.rows)
-        row(printable(one.change.texts().front()),
-            one.neededBytes() ? model::formatBytes(*one.neededBytes()) : "-",
-            one.savedBytes ? savedText(*one.savedBytes) : "-", sureOfRow(one));
+    const auto served = find([](const model::Prediction& of) { return of.servesRequest.has_value(); });
+    const auto endless
+        = find([](const model::Prediction& of) { return of.servesRequest || of.runsOutOfMemory; });
+    std::vector<Table::Column> columns{ { title, Table::Align::Left }, { "reserved peak" }, { "saved" },
+        { "serves the request" }, { "how sure", Table::Align::Left } };
+    const bool saysServed = served != answered.rows.end();
+    if (!saysServed)
+        columns.erase(columns.begin() + 3);
+    Table table(std::move(columns));
+    for (const model::AnsweredAlternative& one : answered.rows) {
+        std::vector<std::string> row{ printable(one.change.texts().front()),
+            one.need ? model::formatBytes(one.need->afterBytes) : "-",
+            one.need ? savedText(one.need->savedBytes()) : "-", sureOfRow(one) };
+        if (saysServed)
+            row.insert(row.begin() + 3,
+                !one.prediction || !one.prediction->servesRequest ? "-"
+                    : one.prediction->servesRequest == true       ? "yes"
+                                                                  : "no");
+        table.add(std::move(row));
+    }
+    table.print(out);
+    if (endless != answered.rows.end() && endless->need && !answered.isOnTop)
+        printSentences(out, { model::sayPeaksAreEndless(saysServed, *endless->need) });
 }
 
 } // namespace strata::cli

@@ -105,8 +105,7 @@ model::Result<void> CallAnswers::addTo(model::AnsweredAlternatives& alternatives
                                .what = model::Sentence(change.kind->notRecorded),
                                .hint = {},
                                .where = {} }
-                                     : confirmed.error()),
-            {}, {} };
+                                     : confirmed.error()) };
         if (confirmed)
             row.calls = peaksOf(*confirmed);
         alternatives.add(std::move(row));

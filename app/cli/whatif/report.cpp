@@ -51,6 +51,12 @@ std::string comparedWith(std::int64_t recorded, const WhatIfDevice& device)
                                : std::nullopt;
     if (!is)
         return fmt::format("{} was recorded", formatBytes(recorded));
+    if (const auto& compared = prediction.compared();
+        prediction.recordedNeed && device.confirmed() == nullptr)
+        return compared.savedBytes() == 0
+            ? "as with the recorded settings"
+            : fmt::format("{} {} than with the recorded settings",
+                formatBytes(std::abs(compared.savedBytes())), compared.savedBytes() > 0 ? "less" : "more");
     if (*is == recorded)
         return "as was recorded";
     return fmt::format("{} {} than the {} that were recorded", formatBytes(std::abs(*is - recorded)),

@@ -64,19 +64,6 @@ void addMapTo(OomParts& parts, const DeviceTrace& trace, const AllocatorMap& map
     }
 }
 
-/// What a memory fraction allows, where one is recorded: the last call before the event, else the settings.
-std::optional<std::int64_t> allowedBytesAt(
-    const DeviceTrace& trace, const ReplayReport& report, EventIndex event, std::int64_t deviceBytes)
-{
-    std::optional<double> fraction = report.settings.memoryFraction;
-    for (const AllocatorCall& call : AllocatorCalls::of(trace.recording(), trace.device()))
-        if (call.kind == AllocatorCall::Kind::MemoryFraction && call.event <= event)
-            fraction = call.fraction;
-    if (!fraction || *fraction >= 1)
-        return std::nullopt;
-    return static_cast<std::int64_t>(*fraction * static_cast<double>(deviceBytes));
-}
-
 /// How sure it is that nothing else uses the device, by what PyTorch can have of it. A whole number of GiB
 /// has no room for a CUDA context: a simulated device. The memory of a card beside its context may as well be
 /// a part of a larger card.
@@ -162,6 +149,11 @@ Sentence sayCause(const OomVerdict& verdict)
 
 } // namespace
 
+std::int64_t OomVerdict::spareBytes(const SettingTried& tried) const
+{
+    return std::max<std::int64_t>(0, wrapSub(parts.availableBytes() - unusableBytes, tried.need.afterBytes));
+}
+
 std::string_view causeName(OomCause cause)
 {
     constexpr std::array<std::string_view, 9> kNames{ "too_big", "leak", "memory_fraction", "fragmented",
@@ -222,16 +214,13 @@ Result<OomVerdict> oomVerdictOf(
     verdict.request = trace.events().stack[row];
     verdict.exact = map.exact;
     OomParts& parts = verdict.parts;
-    parts.deviceFreeBytes = static_cast<std::int64_t>(trace.events().address[row]);
     addMapTo(parts, trace, map);
     const std::int64_t reserved = parts.reservedBytes();
-    const std::int64_t available = wrapAdd(reserved, parts.deviceFreeBytes);
-
-    // What an out-of-memory tells is what was available at this one.
+    const RefusedRequest refused = refusedRequestAt(trace, report, event, reserved);
+    parts.deviceFreeBytes = refused.deviceFreeBytes;
+    const std::int64_t available = refused.availableBytes();
     verdict.capacitySource = report.capacitySource;
-    verdict.capacityBytes = report.capacityBytes;
-    if (report.capacitySource == ReplayReport::CapacitySource::OutOfMemory)
-        verdict.capacityBytes = available;
+    verdict.capacityBytes = refused.capacityBytes;
     if (verdict.capacitySource == ReplayReport::CapacitySource::Session
         || verdict.capacitySource == ReplayReport::CapacitySource::Option) {
         const std::int64_t rest = std::max<std::int64_t>(0, wrapSub(*verdict.capacityBytes, available));
@@ -247,19 +236,15 @@ Result<OomVerdict> oomVerdictOf(
         parts.unknownBytes = 0;
     }
 
-    // A memory fraction leaves less than the driver has. The driver never refuses what it has room for.
-    const std::int64_t segment = report.settings.segmentBytes(verdict.roundedBytes);
-    std::int64_t left = parts.deviceFreeBytes, limit = verdict.capacityBytes.value_or(available);
-    if (verdict.capacityBytes)
-        verdict.allowedBytes = allowedBytesAt(trace, report, event, *verdict.capacityBytes);
-    if (verdict.allowedBytes) {
+    // A memory fraction leaves less than the driver has.
+    const std::int64_t segment = report.settings.segmentBytes(verdict.roundedBytes), left = refused.leftBytes;
+    std::int64_t limit = verdict.capacityBytes.value_or(available);
+    verdict.allowedBytes = refused.allowedBytes;
+    if (verdict.allowedBytes)
         limit = std::min(limit, *verdict.allowedBytes);
-        left = std::clamp<std::int64_t>(*verdict.allowedBytes - reserved, 0, left);
-    }
-    const bool isLimited = parts.deviceFreeBytes >= segment && (!verdict.allowedBytes || left < segment);
+    const bool isLimited = refused.isLimited;
     if (isLimited && !verdict.allowedBytes) { // by what is not recorded: it allows what was reserved at least
         limit = reserved;
-        left = 0;
         if (parts.deviceFreeBytes < segment + kDriverSlack)
             verdict.certainty = Certainty::Likely;
     }
@@ -303,17 +288,17 @@ Result<OomVerdict> oomVerdictOf(
     verdict.missingBytes = std::max<std::int64_t>(0, segment - left);
     verdict.unusableBytes = parts.deviceFreeBytes - left;
     verdict.pins = pinsOf(fragmentationOf(trace, map, report.settings));
-    auto tried = trySettingsUpTo(trace, report, event, std::min(available, reserved + left), progress);
+    auto tried = trySettings(trace, report, refused, progress);
     if (!tried)
         return Failure(tried.error());
-    const auto onePool = tryOnePoolUpTo(trace, report, event, std::min(available, reserved + left), progress);
+    const auto onePool = tryOnePool(trace, report, refused, progress);
     if (!onePool)
         return Failure(onePool.error());
     verdict.onePool = *onePool;
     // Frees that wait for another stream wait under any settings, and not every recording shows their end.
     const bool mayHelp = verdict.cause != OomCause::PendingFree;
     for (SettingTried& setting : *tried)
-        if (mayHelp && setting.servesRequest && verdict.advice.size() < kMostAdvice)
+        if (mayHelp && setting.servesRequest.value_or(false) && verdict.advice.size() < kMostAdvice)
             verdict.advice.push_back(std::move(setting));
     return verdict;
 }

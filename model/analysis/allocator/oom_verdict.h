@@ -92,6 +92,9 @@ struct OomVerdict {
     std::optional<SharedMemory> onePool; ///< of graphs, up to the request
     std::vector<SettingTried>
         advice; ///< each serves the request when this recording is replayed; three at most
+
+    /// What PyTorch could have beyond the peak with these settings; 0: it has to release cached memory first.
+    [[nodiscard]] std::int64_t spareBytes(const SettingTried& tried) const;
 };
 
 /// Of the out-of-memory that `map` is of, by the figures of the allocator and of the driver. The first that

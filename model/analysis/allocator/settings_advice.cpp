@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/settings_advice.h"
 
-#include "model/analysis/allocator/settings_answer.h"
 #include "model/analysis/allocator/settings_text.h"
 
 #include <algorithm>
@@ -12,40 +11,6 @@ namespace strata::model {
 namespace {
 
 using Pairs = SettingsPairs;
-
-bool canTry(const DeviceTrace& trace, const ReplayReport& report)
-{
-    return trace.eventCount() > 0
-        && (!report.check.firstDifference || report.check.eventsEqual >= trace.eventCount() / 2);
-}
-
-Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const ReplayReport& report,
-    const SettingsAsked& question, std::int64_t recordedPeak, const Progress& progress)
-{
-    std::vector<SettingTried> tried;
-    if (!canTry(trace, report))
-        return tried;
-    SettingsAsked asked = question;
-    asked.ranges = false;
-    for (const std::string& settings : settingsWorthTrying(report)) {
-        asked.settings = settings;
-        const auto answer = answerSettings(trace, report, asked, progress);
-        if (!answer)
-            return Failure(answer.error());
-        if (answer->orderThatFits) // the same for all
-            asked.orderThatFits = answer->orderThatFits;
-        const std::int64_t peak = answer->replayed.reservedBytesPeak;
-        tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
-            answer->replayed.deviceFrees, answer->exact, answer->reason.said(),
-            answer->replayed.firstNewOomEvent.has_value(),
-            asked.until && answer->replayed.lastOomEvent != asked.until
-                && !answer->replayed.firstNewOomEvent });
-    }
-    std::ranges::stable_sort(tried, {}, [](const SettingTried& setting) {
-        return std::pair(setting.refusesMore, setting.reservedBytesPeak);
-    });
-    return tried;
-}
 
 /// Of settings `text`, which stand for `stands`: one of them another.
 std::vector<std::string> settingsOn(
@@ -91,29 +56,82 @@ std::vector<std::string> settingsWorthTrying(const ReplayReport& report, const s
     return settings ? settingsOn(report, asked, *settings) : std::vector<std::string>{};
 }
 
+bool canTrySettings(const DeviceTrace& trace, const ReplayReport& report)
+{
+    return trace.eventCount() > 0
+        && (!report.check.firstDifference || report.check.eventsEqual >= trace.eventCount() / 2);
+}
+
+SettingsAsked askedAbout(const DeviceTrace& trace, const std::optional<RefusedRequest>& refused)
+{
+    SettingsAsked asked;
+    if (!refused)
+        return asked;
+    asked.availableBytes = refused->roomBytes();
+    if (refused->event < static_cast<EventIndex>(trace.outOfMemories().back()))
+        asked.until = refused->event;
+    return asked;
+}
+
+Result<std::vector<SettingTried>> trySettings(const DeviceTrace& trace, const ReplayReport& report,
+    const std::optional<RefusedRequest>& refused, const Progress& progress)
+{
+    std::vector<SettingTried> tried;
+    if (!canTrySettings(trace, report))
+        return tried;
+    SettingsAsked asked = askedAbout(trace, refused);
+    asked.ranges = false;
+    std::vector<NeededBytes> needed;
+    for (const std::string& settings : settingsWorthTrying(report)) {
+        asked.settings = settings;
+        const auto need = needOf(asked, false,
+            [&](const SettingsAsked& with) { return answerSettings(trace, report, with, progress); });
+        if (!need)
+            return Failure(need.error());
+        const SettingsAnswer& answer = need->answer;
+        if (answer.orderThatFits) // the same for all
+            asked.orderThatFits = answer.orderThatFits;
+        needed.push_back(need->needed);
+        tried.push_back({ .settings = settings,
+            .deviceMallocs = answer.replayed.deviceMallocs,
+            .deviceFrees = answer.replayed.deviceFrees,
+            .exact = answer.exact,
+            .reason = answer.reason.said(),
+            .refusesMore = need->there.firstNewOomEvent.has_value(),
+            .servesRequest = refused ? std::optional(need->serves(*refused)) : std::nullopt });
+    }
+    const auto recorded = recordedNeed(trace, report, asked, progress);
+    if (!recorded)
+        return Failure(recorded.error());
+    for (std::size_t i = 0; i < tried.size(); ++i)
+        tried[i].need = compareNeeds(*recorded, needed[i]);
+    std::ranges::stable_sort(tried, {}, [](const SettingTried& setting) {
+        return std::pair(!setting.servesRequest.value_or(!setting.refusesMore), setting.need.afterBytes);
+    });
+    return tried;
+}
+
 Result<std::vector<SettingTried>> trySettings(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress)
 {
-    return tryEach(trace, report, {}, trace.totals().reservedBytesPeak, progress);
+    return trySettings(trace, report, lastRefusedRequest(trace, report), progress);
 }
 
-Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, const ReplayReport& report,
-    EventIndex last, std::int64_t capacityBytes, const Progress& progress)
+Sentence sayPeaksAreEndless(bool all, const ComparedNeed& one)
 {
-    SettingsAsked asked;
-    asked.availableBytes = capacityBytes;
-    asked.until = last;
-    return tryEach(trace, report, asked, reservedPeakUpTo(trace, last), progress);
+    return all
+        ? say("Peaks are with endless memory: the recorded settings would reserve %1.",
+            asBytes(one.beforeBytes))
+        : say("Peaks of settings that run out of memory are with endless memory: the recorded settings would "
+              "reserve %1.",
+            asBytes(one.beforeBytes));
 }
 
-std::int64_t reservedPeakUpTo(const DeviceTrace& trace, EventIndex last)
+Sentence sayPeaksAreEndless(const std::vector<SettingTried>& tried)
 {
-    std::int64_t reserved = trace.totals().reservedBytesStart, peak = reserved;
-    for (EventIndex e = 0; e <= last; ++e) {
-        reserved += trace.reservedDelta(e);
-        peak = std::max(peak, reserved);
-    }
-    return peak;
+    const auto one = std::ranges::find_if(
+        tried, [](const SettingTried& of) { return of.servesRequest || of.refusesMore; });
+    return one == tried.end() ? Sentence() : sayPeaksAreEndless(one->servesRequest.has_value(), one->need);
 }
 
 Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report)

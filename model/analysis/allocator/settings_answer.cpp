@@ -88,6 +88,7 @@ Result<AddressPolicy> orderThatFits(
         if (!replayed)
             return Failure(replayed.error());
         recorded.byAddress = replayed->byAddress;
+        recorded.metCapacity = replayed->metCapacity;
         // A replay has no events of segments: that of the request stands for them.
         recorded.reservedPeakEvent = replayed->reservedPeakEvent;
         if (*replayed == recorded)
@@ -213,6 +214,8 @@ Result<SettingsAnswer> answerOf(const DeviceTrace* trace, const ReplayRequests& 
     return answer;
 }
 
+constexpr std::int64_t kEndless = std::int64_t{ 1 } << 60;
+
 } // namespace
 
 Result<SettingsAnswer> answerSettings(const DeviceTrace& trace, const ReplayReport& report,
@@ -230,6 +233,60 @@ Result<SettingsAnswer> answerSettings(const ReplayRequests& requests,
     assert(asked.addresses || asked.orderThatFits);
     const auto recorded = [&] { return ReplayFigures{ .reservedBytesPeak = recordedReservedPeak() }; };
     return answerOf(nullptr, requests, recorded, report, asked, progress);
+}
+
+Result<SettingsNeed> needOf(SettingsAsked asked, bool newOomsAlone,
+    const std::function<Result<SettingsAnswer>(const SettingsAsked&)>& ask)
+{
+    auto answer = ask(asked);
+    if (!answer)
+        return Failure(answer.error());
+    SettingsNeed need{ *answer, answer->replayed, {} };
+    const std::int64_t peak = need.there.reservedBytesPeak;
+    need.needed
+        = { peak, peak, (newOomsAlone ? need.there.firstNewOomEvent : need.there.firstOomEvent).has_value() };
+    if (!need.needed.isRefused && !asked.until && (asked.figuresAlone || !need.there.metCapacity))
+        return need;
+    asked.capacityBytes.reset(); // a smaller card has fewer addresses, too
+    asked.availableBytes = kEndless;
+    asked.until.reset();
+    asked.ranges = asked.ranges && need.needed.isRefused;
+    if (answer->orderThatFits)
+        asked.orderThatFits = answer->orderThatFits;
+    if (answer = ask(asked); !answer)
+        return Failure(answer.error());
+    need.needed.endlessBytes = answer->replayed.reservedBytesPeak;
+    if (need.needed.isRefused) {
+        need.needed.bytes = need.needed.endlessBytes;
+        need.answer = std::move(*answer);
+    }
+    return need;
+}
+
+Result<NeededBytes> recordedNeed(const DeviceTrace& trace, const ReplayReport& report,
+    const SettingsAsked& question, const Progress& progress)
+{
+    const auto recorded
+        = [&](Action action) { return trace.totals().actions.contains(std::string(actionName(action))); };
+    const std::int64_t peak = trace.totals().reservedBytesPeak;
+    const bool ended
+        = recorded(Action::Oom) || recorded(Action::SegmentFree) || recorded(Action::SegmentUnmap);
+    if (report.exact() && !ended)
+        return NeededBytes{ peak, peak, false };
+    SettingsAsked asked = question;
+    asked.settings = report.settingsText;
+    asked.ranges = false;
+    const auto need = needOf(std::move(asked), false,
+        [&](const SettingsAsked& with) { return answerSettings(trace, report, with, progress); });
+    if (!need)
+        return Failure(need.error());
+    NeededBytes needed = need->needed;
+    needed.isRefused |= recorded(Action::Oom); // whatever a replay that is not exact makes of it
+    if (needed.isRefused)
+        needed.bytes = needed.endlessBytes;
+    else if (report.exact())
+        needed.bytes = peak;
+    return needed;
 }
 
 } // namespace strata::model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/allocator/needed_bytes.h"
+#include "model/analysis/allocator/refused_request.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/base/reason.h"
 #include "model/replay/other_settings.h"
@@ -54,6 +56,30 @@ struct SettingsAnswer {
 /// segments as they were recorded for these requests: `recordedReservedPeak()`, called where it is needed.
 [[nodiscard]] Result<SettingsAnswer> answerSettings(const ReplayRequests& requests,
     const std::function<std::int64_t()>& recordedReservedPeak, const ReplayReport& report,
+    const SettingsAsked& asked, const Progress& progress = {});
+
+/// An answer that goes on where memory ends.
+struct SettingsNeed {
+    SettingsAnswer answer; ///< with endless memory, where a request is refused with what is asked
+    ReplayFigures there; ///< with the memory that is asked
+    NeededBytes needed;
+
+    /// Whether the request that was refused is served with the memory that is asked, as is all that the
+    /// recording served.
+    [[nodiscard]] bool serves(const RefusedRequest& refused) const
+    {
+        return there.lastOomEvent != refused.event && !there.firstNewOomEvent;
+    }
+};
+
+/// `ask` with what is asked, and with endless memory where that may lead elsewhere. `newOomsAlone`: requests
+/// that the recording did not serve either count as served. Fails as `ask` does.
+[[nodiscard]] Result<SettingsNeed> needOf(SettingsAsked asked, bool newOomsAlone,
+    const std::function<Result<SettingsAnswer>(const SettingsAsked&)>& ask);
+
+/// The need with the recorded settings, and what is asked else. `bytes` are those recorded, where the replay
+/// is exact. Up to two replays; none where memory did not end. Fails with Cancelled alone.
+[[nodiscard]] Result<NeededBytes> recordedNeed(const DeviceTrace& trace, const ReplayReport& report,
     const SettingsAsked& asked, const Progress& progress = {});
 
 } // namespace strata::model

@@ -2,7 +2,6 @@
 #include "model/analysis/allocator/sharing.h"
 
 #include "model/analysis/allocator/settings_advice.h"
-#include "model/analysis/allocator/settings_answer.h"
 
 #include <algorithm>
 #include <map>
@@ -173,27 +172,32 @@ std::optional<SharedRequests> withSharedPools(const DeviceTrace& trace)
 }
 
 Result<std::optional<SharedMemory>> replayShared(const std::optional<SharedRequests>& shared,
-    const ReplayReport& report, const SettingsAsked& question, std::int64_t recordedPeak,
+    const DeviceTrace& trace, const ReplayReport& report, const std::optional<RefusedRequest>& refused,
     const Progress& progress)
 {
     if (!shared)
         return std::optional<SharedMemory>();
-    SettingsAsked asked = question;
+    SettingsAsked asked = askedAbout(trace, refused);
+    const auto recorded = recordedNeed(trace, report, asked, progress);
+    if (!recorded)
+        return Failure(recorded.error());
     asked.settings = report.settingsText;
     asked.ranges = false;
     asked.orderThatFits = AddressPolicy{};
-    const auto answer = answerSettings(
-        shared->requests, [&] { return recordedPeak; }, report, asked, progress);
-    if (!answer && answer.error().kind == Error::Kind::Cancelled)
-        return Failure(answer.error());
-    if (!answer || (answer->replayed.firstNewOomEvent && !asked.until))
+    const auto need = needOf(asked, false, [&](const SettingsAsked& with) {
+        return answerSettings(
+            shared->requests, [&] { return recorded->bytes; }, report, with, progress);
+    });
+    if (!need && need.error().kind == Error::Kind::Cancelled)
+        return Failure(need.error());
+    if (!need || (need->there.firstNewOomEvent && !refused))
         return std::optional<SharedMemory>();
+    const ComparedNeed compared = compareNeeds(*recorded, need->needed);
     SharedMemory found = shared->places;
-    found.recordedBytesPeak = recordedPeak;
-    found.reservedBytesPeak = answer->replayed.reservedBytesPeak;
-    found.exact = answer->exact;
-    found.servesRequest
-        = asked.until && answer->replayed.lastOomEvent != asked.until && !answer->replayed.firstNewOomEvent;
+    found.recordedBytesPeak = compared.beforeBytes;
+    found.reservedBytesPeak = compared.afterBytes;
+    found.exact = need->answer.exact;
+    found.servesRequest = refused && need->serves(*refused);
     return std::optional(found);
 }
 
@@ -209,25 +213,22 @@ Result<Sharing> trySharing(const DeviceTrace& trace, const ReplayReport& report,
     Sharing sharing;
     if (!canShare(trace, report))
         return sharing;
-    const std::int64_t peak = trace.totals().reservedBytesPeak;
-    const auto streams = replayShared(withSharedStreams(trace), report, {}, peak, progress);
+    const auto refused = lastRefusedRequest(trace, report);
+    const auto streams = replayShared(withSharedStreams(trace), trace, report, refused, progress);
     if (!streams)
         return Failure(streams.error());
-    const auto pools = replayShared(withSharedPools(trace), report, {}, peak, progress);
+    const auto pools = replayShared(withSharedPools(trace), trace, report, refused, progress);
     if (!pools)
         return Failure(pools.error());
     return Sharing{ *streams, *pools };
 }
 
-Result<std::optional<SharedMemory>> tryOnePoolUpTo(const DeviceTrace& trace, const ReplayReport& report,
-    EventIndex last, std::int64_t capacityBytes, const Progress& progress)
+Result<std::optional<SharedMemory>> tryOnePool(const DeviceTrace& trace, const ReplayReport& report,
+    const RefusedRequest& refused, const Progress& progress)
 {
     if (!canShare(trace, report))
         return std::optional<SharedMemory>();
-    SettingsAsked asked;
-    asked.availableBytes = capacityBytes;
-    asked.until = last;
-    return replayShared(withSharedPools(trace), report, asked, reservedPeakUpTo(trace, last), progress);
+    return replayShared(withSharedPools(trace), trace, report, refused, progress);
 }
 
 std::vector<Sentence> saySharing(const DeviceTrace& trace, const Fragmentation& now, const Sharing& sharing)
@@ -242,9 +243,9 @@ std::vector<Sentence> saySharing(const DeviceTrace& trace, const Fragmentation& 
             }
         said.push_back(streams > 1
                 ? say("%1 are cached in %2 streams, each usable only by its own stream: reuse the streams.",
-                      asBytes(cached), streams)
+                    asBytes(cached), streams)
                 : say("The %1 streams beside the default one take turns: reuse the streams.",
-                      sharing.streams->places));
+                    sharing.streams->places));
         said.push_back(say("With %1 the replay reserves %2 instead of %3.",
             sayCounted("%1 stream beside the default one", "%1 streams beside the default one",
                 sharing.streams->needed),

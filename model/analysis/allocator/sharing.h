@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/analysis/allocator/fragmentation.h"
-#include "model/analysis/allocator/replay.h"
+#include "model/analysis/allocator/refused_request.h"
 #include "model/base/answer_fields.h"
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace strata::model {
 struct SharedMemory {
     std::int64_t places = 0; ///< streams beside the default one, or pools of graphs
     std::int64_t needed = 0; ///< streams that hold blocks at once; 1 of pools
-    std::int64_t recordedBytesPeak = 0; ///< reserved
-    std::int64_t reservedBytesPeak = 0; ///< reserved, with `needed` places
+    std::int64_t recordedBytesPeak = 0; ///< reserved; with endless memory where a request is refused
+    std::int64_t reservedBytesPeak = 0; ///< likewise, with `needed` places
     bool exact = false;
-    bool servesRequest = false; ///< with tryOnePoolUpTo(): the request of that event, and all those before
+    bool servesRequest = false; ///< with tryOnePool(): that request, and all those before
 
     [[nodiscard]] std::int64_t savedBytes() const { return recordedBytesPeak - reservedBytesPeak; }
     /// At least 2 % of what is reserved.
@@ -37,9 +37,9 @@ struct Sharing {
 [[nodiscard]] Result<Sharing> trySharing(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress = {});
 
-/// Sharing::pools up to the request of event `last`, which was refused, with `capacityBytes` for segments.
-[[nodiscard]] Result<std::optional<SharedMemory>> tryOnePoolUpTo(const DeviceTrace& trace,
-    const ReplayReport& report, EventIndex last, std::int64_t capacityBytes, const Progress& progress = {});
+/// Sharing::pools, for a request that was refused.
+[[nodiscard]] Result<std::optional<SharedMemory>> tryOnePool(const DeviceTrace& trace,
+    const ReplayReport& report, const RefusedRequest& refused, const Progress& progress = {});
 
 /// Advice on streams and pools, where a replay shows that it saves; `now` has what is free in streams.
 [[nodiscard]] std::vector<Sentence> saySharing(
@@ -53,7 +53,7 @@ template <> struct Fields<SharedMemory> {
             "needed", Unit::Count, "how many of them hold blocks at once; 1 of pools", &SharedMemory::needed),
         field("reserved_bytes_peak", Unit::Bytes, "peak of reserved memory with so many, by replay",
             &SharedMemory::reservedBytesPeak),
-        field("saved_bytes", Unit::Bytes, "of the recorded peak; negative: sharing reserves more",
+        field("saved_bytes", Unit::Bytes, "of the same peak without sharing; negative: sharing reserves more",
             &SharedMemory::savedBytes),
         field("exact", Unit::None, "whether the figures are exact; else an estimate", &SharedMemory::exact),
     };

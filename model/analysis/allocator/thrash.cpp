@@ -2,6 +2,7 @@
 #include "model/analysis/allocator/thrash.h"
 
 #include "model/analysis/training/steps/steps.h"
+#include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/trace/program/allocator_calls.h"
 
@@ -53,6 +54,34 @@ std::string_view causeName(Thrash::Cause cause)
     return kNames[static_cast<std::size_t>(cause)];
 }
 
+std::vector<Sentence> sayThrash(const Thrash& thrash)
+{
+    std::vector<Sentence> said;
+    if (thrash.givenBackBytes <= 0)
+        return said;
+    const auto calls = [](std::int64_t count) { return sayCounted("%1 call", "%1 calls", count); };
+    said.push_back(say("PyTorch took memory from the driver in %1, and gave %2 back in %3.",
+        calls(thrash.deviceMallocs), asBytes(thrash.givenBackBytes), calls(thrash.deviceFrees)));
+    const SentenceArgument again = asBytes(thrash.cycledBytes);
+    if (thrash.cycledBytes > 0)
+        said.push_back(thrash.hasSteps
+                ? say("%1 of this memory were taken again within the same step.", again)
+                : say("%1 of this memory were taken again.", again));
+    else
+        said.push_back(thrash.hasSteps ? say("None of this memory was taken again within the same step.")
+                                       : say("None of this memory was taken again."));
+    for (const Thrash::CauseBytes& of : thrash.causes)
+        said.push_back(say("%1 were given back by %2.", asBytes(of.bytes),
+            of.cause == Thrash::Cause::EmptyCache
+                ? sayCounted("%1 call of empty_cache()", "%1 calls of empty_cache()", of.calls)
+                : of.cause == Thrash::Cause::Retry
+                ? sayCounted("%1 request that did not fit", "%1 requests that did not fit", of.calls)
+                : sayCounted("%1 garbage collection", "%1 garbage collections", of.calls)));
+    if (thrash.timesAreReal && thrash.lostNs > 0)
+        said.push_back(say("Requests waited %1 for these calls.", formatDuration(thrash.lostNs)));
+    return said;
+}
+
 //   free_completed* segment_free segment_free   segment_alloc alloc
 //   |------------------ a release ----------------------------|      its bytes, its cause, its time
 Thrash thrashOf(const DeviceTrace& trace, const ReplayReport& report)
@@ -64,6 +93,7 @@ Thrash thrashOf(const DeviceTrace& trace, const ReplayReport& report)
     std::array<Thrash::CauseBytes, 3> causes{ { { Thrash::Cause::EmptyCache }, { Thrash::Cause::Retry },
         { Thrash::Cause::GarbageCollection } } };
     Thrash thrash;
+    thrash.hasSteps = !starts.empty();
     thrash.timesAreReal = events.hasTimes() && !trace.recording().simulated;
 
     auto nextStart = starts.begin();

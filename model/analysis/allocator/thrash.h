@@ -30,10 +30,14 @@ struct Thrash {
     std::int64_t deviceFrees = 0, deviceMallocs = 0; ///< segment_free and _unmap, segment_alloc and _map
     std::int64_t lostNs = 0; ///< from a release to the request that it was for; 0 where times are not real
     bool timesAreReal = false;
+    bool hasSteps = false;
     std::vector<CauseBytes> causes; ///< most bytes first
 };
 
 [[nodiscard]] std::string_view causeName(Thrash::Cause cause); ///< "empty_cache", "retry", ...
+
+/// How much memory went to the driver and came again, in how many calls, and why. Empty: none went.
+[[nodiscard]] std::vector<Sentence> sayThrash(const Thrash& thrash);
 
 /// O(events).
 [[nodiscard]] Thrash thrashOf(const DeviceTrace& trace, const ReplayReport& report);

@@ -30,10 +30,10 @@ struct OomAnswer {
     std::vector<OomOfDevice> devices;
 };
 
-/// Settings that were tried for an out-of-memory with these parts.
+/// Settings that were tried for an out-of-memory with this verdict.
 struct OomAdvice {
     const SettingTried* tried;
-    const OomParts* parts;
+    const OomVerdict* verdict;
 };
 
 template <> struct Fields<OomCauseBytes> {
@@ -73,11 +73,15 @@ template <> struct Fields<OomAdvice> {
         field("set", Unit::None, "all settings, for `PYTORCH_CUDA_ALLOC_CONF`",
             [](const OomAdvice& of) -> const std::string& { return of.tried->settings; }),
         field("served", Unit::None, "whether the request is served with these settings",
-            [](const OomAdvice& of) { return of.tried->servesRequest; }),
-        field("reserved_bytes_peak", Unit::Bytes, "peak of reserved memory with these settings",
-            [](const OomAdvice& of) { return of.tried->reservedBytesPeak; }),
-        field("spare_bytes", Unit::Bytes, "what PyTorch could have reserved beyond that peak",
-            [](const OomAdvice& of) { return of.parts->availableBytes() - of.tried->reservedBytesPeak; }),
+            [](const OomAdvice& of) { return of.tried->servesRequest.value_or(false); }),
+        field("reserved_bytes_peak", Unit::Bytes,
+            "peak of reserved memory with these settings and endless memory",
+            [](const OomAdvice& of) { return of.tried->need.afterBytes; }),
+        field("saved_bytes", Unit::Bytes,
+            "of the same peak with the recorded settings; negative: they reserve more",
+            [](const OomAdvice& of) { return of.tried->need.savedBytes(); }),
+        field("spare_bytes", Unit::Bytes, "what PyTorch could have reserved beyond that peak; 0: nothing",
+            [](const OomAdvice& of) { return of.verdict->spareBytes(*of.tried); }),
         field("exact", Unit::None, "whether the figures are exact; else an estimate",
             [](const OomAdvice& of) { return of.tried->exact; }),
     };
@@ -126,8 +130,8 @@ template <> struct Fields<OomOfDevice> {
         field("advice", Unit::None, "settings that serve the request when the recording is replayed",
             [](const OomOfDevice& of) {
                 return of.verdict.advice
-                    | std::views::transform([parts = &of.verdict.parts](const SettingTried& tried) {
-                          return OomAdvice{ &tried, parts };
+                    | std::views::transform([verdict = &of.verdict](const SettingTried& tried) {
+                          return OomAdvice{ &tried, verdict };
                       });
             }),
     };

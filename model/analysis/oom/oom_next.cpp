@@ -94,7 +94,7 @@ void addSettings(std::vector<NextStep>& steps, const OomVerdict& verdict)
     for (const SettingTried& tried : verdict.advice) {
         NextStep& step = steps.emplace_back();
         step.what = say("Run it again with this setting: the replay serves the request, with %1 to spare.",
-            asBytes(std::max<std::int64_t>(0, verdict.parts.availableBytes() - tried.reservedBytesPeak)));
+            asBytes(verdict.spareBytes(tried)));
         step.command = tried.settings.empty() ? "unset PYTORCH_CUDA_ALLOC_CONF"
                                               : "PYTORCH_CUDA_ALLOC_CONF=" + shellQuoted(tried.settings);
         step.verified = tried.exact;

@@ -204,20 +204,32 @@ Result<Prediction> predictItself(
     }
     const bool unchanged = leavesAllocator(*run.report, scenario);
     if (unchanged && run.report->exact()) { // that check was the replay
-        if (const auto& refused = run.trace->outOfMemories(); !refused.empty()) {
-            prediction.runsOutOfMemory = true;
-            prediction.outOfMemoryEvent = refused[0];
-        }
         prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
         prediction.exact = true;
-        return prediction;
+        if (!scenario.firstLook) {
+            const auto need = needAsRecorded(run, progress);
+            if (!need)
+                return Failure(need.error());
+            prediction.endlessBytes = need->endlessBytes;
+        }
+    } else {
+        const auto came = RunReplay(run, scenario, progress).ofItself();
+        if (!came)
+            return Failure(came.error());
+        takeReplay(prediction, *came);
+        if (unchanged)
+            prediction.reason = anEstimate(run.report->reason());
     }
-    const auto came = RunReplay(run, scenario, progress).ofItself();
-    if (!came)
-        return Failure(came.error());
-    takeReplay(prediction, *came);
-    if (unchanged && !run.report->exact())
-        prediction.reason = anEstimate(run.report->reason());
+    if (const auto& refused = run.trace->outOfMemories(); unchanged && !refused.empty()) {
+        prediction.runsOutOfMemory = true; // whatever a replay that is not exact makes of it
+        prediction.outOfMemoryEvent = refused[0];
+        prediction.servesRequest = false;
+    } else if (!unchanged && !scenario.firstLook && (prediction.runsOutOfMemory || !refused.empty())) {
+        const auto need = needAsRecorded(run, progress);
+        if (!need)
+            return Failure(need.error());
+        prediction.recordedNeed = *need;
+    }
     return prediction;
 }
 

@@ -99,16 +99,6 @@ void tellBounds(Recording& recording, const Prediction& prediction)
         + formatBytes(prediction.most.reservedBytesPeak) + " reserved";
 }
 
-std::int64_t standsBytesPeak(const Recording& recording, const PeakFigures& recorded)
-{
-    const std::int64_t own = recorded.reservedBytesPeak;
-    const auto told = toldBy(recording);
-    if (!told || hasPoint(*told))
-        return own;
-    const auto bounds = boundsOf(*told, "reserved_bytes_peak");
-    return bounds ? std::max(own, bounds->second) : own;
-}
-
 void weighTold(
     Prediction& prediction, std::span<const RecordedRun> runs, std::optional<std::int64_t> capacityBytes)
 {

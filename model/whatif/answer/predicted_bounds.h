@@ -15,10 +15,6 @@ namespace strata::model {
 /// its format.
 void tellBounds(Recording& recording, const Prediction& prediction);
 
-/// What is counted from where something is saved: the reserved peak that was recorded, or where that is of a
-/// prediction with bounds alone the higher one, as of all that is made of it.
-[[nodiscard]] std::int64_t standsBytesPeak(const Recording& recording, const PeakFigures& recorded);
-
 /// Widens an answer by what recordings that it is made of tell so: by the same shares of its bounds, the
 /// widest of them, and with no point where one had none. `capacityBytes`: of the device, where it is known,
 /// which it may run out of then. Nothing where all are of runs, or of predictions that were exact. Bounds

@@ -109,6 +109,8 @@ void takeReplay(Prediction& prediction, const ReplayedRun& came)
     prediction.runsOutOfMemory = came.outOfMemoryEvent.has_value();
     prediction.mayRunOutOfMemory = came.mayRunOutOfMemory;
     prediction.outOfMemoryEvent = came.outOfMemoryEvent;
+    prediction.servesRequest = came.servesRequest;
+    prediction.endlessBytes = came.endlessBytes;
 }
 
 } // namespace strata::model

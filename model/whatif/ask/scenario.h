@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/allocator/needed_bytes.h"
 #include "model/analysis/allocator/replay.h"
 #include "model/analysis/training/roles/categories.h"
 #include "model/analysis/training/steps/training_steps.h"
@@ -46,6 +47,7 @@ struct RecordedRun {
     /// addressOrderOf() it, for whoever asks more than once; none: it is found where it is needed.
     std::optional<AddressPolicy> order = {};
     std::optional<PeakFigures> peaks = {}; ///< recordedPeaks() of it, likewise
+    std::optional<NeededBytes> need = {}; ///< needAsRecorded(), likewise
 };
 
 struct Scenario {

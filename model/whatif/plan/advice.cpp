@@ -3,7 +3,6 @@
 
 #include "model/base/shell.h"
 #include "model/trace/producer.h"
-#include "model/whatif/answer/predicted_bounds.h"
 #include "model/whatif/ask/change_kind.h"
 #include "model/whatif/plan/alternatives.h"
 #include "model/whatif/run/run_replay.h"
@@ -76,12 +75,11 @@ Sentence Advice::sentence() const
     const std::string change = scenario.changes.empty()
         ? (variable.empty() ? "settings " : variable + "=") + *scenario.settings
         : scenario.changes.front().text;
-    const std::int64_t recorded = prediction.recorded.reservedBytesPeak;
     if (!prediction.predicted)
         return say("with %1 it would reserve %2 at most instead of %3", verbatim(change),
-            asBytes(prediction.most.reservedBytesPeak), asBytes(recorded));
-    return say("with %1 it would reserve about %2 instead of %3", verbatim(change),
-        asBytes(prediction.predicted->reservedBytesPeak), asBytes(recorded));
+            asBytes(need.afterBytes), asBytes(need.beforeBytes));
+    return say("with %1 it would reserve about %2 instead of %3", verbatim(change), asBytes(need.afterBytes),
+        asBytes(need.beforeBytes));
 }
 
 bool isWorthAdvice(const DeviceSummary& summary)
@@ -101,9 +99,21 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
         return Failure(found.error());
     if (!found)
         return std::vector<Advice>{};
-    const std::int64_t recorded = standsBytesPeak(ordered.trace->recording(), recordedPeaks(ordered));
+    // What is refused a request is no advice: endless memory matters where the recording was refused one.
+    const Scenario nothing{ .changes = {},
+        .settings = {},
+        .capacityBytes = {},
+        .firstLook = ordered.trace->outOfMemories().empty() };
+    const auto asRecorded = predict({ ordered }, nothing, progress);
+    if (!asRecorded && asRecorded.error().kind == Error::Kind::Cancelled)
+        return Failure(asRecorded.error());
+    if (!asRecorded)
+        return std::vector<Advice>{};
+    const NeededBytes before = asRecorded->need();
+    const std::int64_t recorded
+        = before.isRefused ? std::max(before.bytes, before.endlessBytes) : before.bytes;
     std::array<std::optional<std::pair<std::int64_t, Scenario>>, kEfforts> best; // what is needed with each
-    const bool isTight = needsRoom(ordered, recorded);
+    const bool isTight = needsRoom(ordered, before.bytes);
     std::vector<Scenario> all = alternativesTo(ordered);
     if (ordered.steps != nullptr)
         if (auto change = withoutLeak(ordered))
@@ -125,19 +135,19 @@ Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& pro
     for (auto& of : best) {
         if (!of || of->first > recorded - recorded / kLeastSaved)
             continue;
-        Advice one;
-        one.scenario = std::move(of->second);
-        one.scenario.firstLook = false;
-        auto prediction = predict({ ordered }, one.scenario, progress);
+        Scenario& scenario = of->second;
+        scenario.firstLook = false;
+        auto prediction = predict({ ordered }, scenario, progress);
         if (!prediction && prediction.error().kind == Error::Kind::Cancelled)
             return Failure(prediction.error());
         if (!prediction)
             continue;
-        one.variable = settingsVariable(acceleratorOf(run.trace->recording()));
-        one.savedBytes = recorded - prediction->neededBytes();
-        one.prediction = std::move(*prediction);
-        if (one.savedBytes >= recorded / kLeastSaved)
-            advice.push_back(std::move(one));
+        const ComparedNeed need = compareAnswers(nothing, *asRecorded, scenario, *prediction);
+        if (need.savedBytes() >= need.beforeBytes / kLeastSaved)
+            advice.push_back({ .scenario = std::move(scenario),
+                .prediction = std::move(*prediction),
+                .need = need,
+                .variable = std::string(settingsVariable(acceleratorOf(run.trace->recording()))) });
     }
     return advice;
 }

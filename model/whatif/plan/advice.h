@@ -17,7 +17,7 @@ namespace strata::model {
 struct Advice {
     Scenario scenario; ///< of one change
     Prediction prediction;
-    std::int64_t savedBytes = 0; ///< of the recorded reserved peak, likely
+    ComparedNeed need; ///< likely reserved peaks, as recorded and with the change
     std::string variable; ///< that takes settings: "PYTORCH_CUDA_ALLOC_CONF"
 
     /// As `strata whatif` takes it: {"--change", "checkpoint=Block"}, {"--set", "..."}.

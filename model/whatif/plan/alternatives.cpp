@@ -26,8 +26,9 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
             for (const std::string& value : kind->alternatives(run))
                 if (const auto change = Change::parse(std::string(kind->word) + "=" + value))
                     all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
-    for (std::string& settings : settingsWorthTrying(*run.report))
-        all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
+    if (canTrySettings(*run.trace, *run.report))
+        for (std::string& settings : settingsWorthTrying(*run.report))
+            all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
     return all;
 }
 

@@ -22,10 +22,10 @@ namespace strata::model {
 [[nodiscard]] std::vector<std::string> valuesWorthTrying(const ChangeKind& kind, const DeviceTrace& trace);
 
 /// Single changes of a run that need nothing from anybody to be answered, each a scenario of its own: other
-/// settings of the allocator (settingsWorthTrying()), half the batch and twice as much where its items and
-/// steps are known, checkpoints around the likeliest modules where a deep step tells of them, the
-/// optimizer that keeps nothing where the recording tells of one that does. Batches come first. O(listings),
-/// with a deep step O(its rows + events).
+/// settings of the allocator (settingsWorthTrying(), where replays show anything), half the batch and twice
+/// as much where its items and steps are known, checkpoints around the likeliest modules where a deep step
+/// tells of them, the optimizer that keeps nothing where the recording tells of one that does. Batches come
+/// first. O(listings), with a deep step O(its rows + events).
 [[nodiscard]] std::vector<Scenario> alternativesTo(const RecordedRun& run);
 
 /// A change on top of what is asked for already.
@@ -46,24 +46,30 @@ struct Alternative {
 struct AnsweredAlternative {
     Scenario change; ///< alone
     Result<Prediction> prediction; ///< with what is asked; Kind::Refused: why not
-    /// Of the reserved peak of what is asked; below 0: it takes more. None: it is refused.
-    std::optional<std::int64_t> savedBytes;
+    /// Reserved peaks of what is asked and with the change. None: one of them has no answer.
+    std::optional<ComparedNeed> need = {};
     std::optional<PeaksByCalls> calls = {}; ///< of a change that recorded calls alone answer
 
-    [[nodiscard]] std::optional<std::int64_t> neededBytes() const
+    [[nodiscard]] std::optional<std::int64_t> savedBytes() const
     {
-        return calls     ? std::optional(calls->peaks.reservedBytesPeak)
-            : prediction ? std::optional(prediction->neededBytes())
-                         : std::nullopt;
+        return need ? std::optional(need->savedBytes()) : std::nullopt;
     }
 };
+
+/// Of the answer to what is asked, and of that to `all`, which are a change and what is asked.
+[[nodiscard]] ComparedNeed compareAnswers(
+    const Scenario& asked, const Prediction& answer, const Scenario& all, const Prediction& changed);
+/// The alternative with `all`, which are the change and what else is asked: `asked`, with the answer
+/// `answer`.
+[[nodiscard]] AnsweredAlternative answeredAlternative(Scenario change, const Scenario& all,
+    Result<Prediction> prediction, const Scenario& asked, const Prediction* answer);
 
 struct AnsweredAlternatives {
     std::vector<AnsweredAlternative> rows; ///< what reserves least first; no answer and no memory last
     bool isOnTop = false; ///< something is asked, else they are single changes
-    std::int64_t standsBytes = 0; ///< reserved peak that `savedBytes` are of
+    std::int64_t standsBytes = 0; ///< reserved peak of what is asked, which rows by calls are compared with
 
-    void add(AnsweredAlternative row); ///< where it belongs, with its `savedBytes`
+    void add(AnsweredAlternative row); ///< where it belongs; one by calls with its `need`
 };
 
 template <> struct Fields<AnsweredAlternative> {
@@ -80,16 +86,25 @@ template <> struct Fields<AnsweredAlternative> {
             [](const AnsweredAlternative& one) {
                 return one.prediction ? one.prediction->predicted : std::nullopt;
             }),
-        field("reserved_bytes_peak", Unit::Bytes, "predicted, or the upper bound where there is a range only",
-            &AnsweredAlternative::neededBytes),
+        field("reserved_bytes_peak", Unit::Bytes,
+            "predicted, or the upper bound of a range; with endless memory where a request is refused",
+            [](const AnsweredAlternative& one) {
+                return one.need ? std::optional(one.need->afterBytes) : std::nullopt;
+            }),
         field("by_calls", Unit::None, "with `--confirm`: what recorded calls show instead; else null",
             &AnsweredAlternative::calls),
-        field("saved_bytes", Unit::Bytes, "of the reserved peak of what is asked; below zero: it needs more",
+        field("saved_bytes", Unit::Bytes, "of the same peak of what is asked; below zero: it needs more",
             &AnsweredAlternative::savedBytes),
         field("exact", Unit::None, "nothing was guessed",
             [](const AnsweredAlternative& one) { return one.prediction && one.prediction->exact; }),
         field("out_of_memory", Unit::None, "it would run out of memory",
             [](const AnsweredAlternative& one) { return one.prediction && one.prediction->runsOutOfMemory; }),
+        field("serves_request", Unit::None,
+            "whether the last refused request is served, and all that was served; null: none was refused, or "
+            "the program changes",
+            [](const AnsweredAlternative& one) {
+                return one.prediction ? one.prediction->servesRequest : std::nullopt;
+            }),
         field("at_least", Unit::None, "it may need more",
             [](const AnsweredAlternative& one) {
                 return one.prediction && one.prediction->atLeastBytes.has_value();
@@ -106,9 +121,9 @@ template <> struct Fields<AnsweredAlternative> {
 [[nodiscard]] AnsweredAlternatives answerAlternatives(
     const std::vector<RecordedRun>& runs, const Scenario& asked, const Prediction& answer);
 
-/// Whether the answer to one alternative stands before that to another in a table: what reserves least first;
-/// what runs out of memory behind that, and what has no answer last.
-[[nodiscard]] bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other);
+/// Whether one alternative stands before another in a table: what reserves least first; what is refused
+/// memory behind that, and what has no answer last.
+[[nodiscard]] bool standsBefore(const AnsweredAlternative& one, const AnsweredAlternative& other);
 
 /// The run without the line that leaks most, where all that it asks for stays (but for one of ten, of a step
 /// that is not over): remove=line:LABEL. None: nothing leaks so, or steps work with what stays. O(events +

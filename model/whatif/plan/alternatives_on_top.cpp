@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/settings_advice.h"
 #include "model/whatif/answer/predict.h"
-#include "model/whatif/answer/predicted_bounds.h"
 #include "model/whatif/ask/change_kind.h"
 #include "model/whatif/kinds/go_together.h"
 #include "model/whatif/plan/alternatives.h"
+#include "model/whatif/run/run_replay.h"
 
 #include <algorithm>
 #include <limits>
@@ -82,44 +82,62 @@ std::vector<Alternative> alternativesOnTop(
             if (addsTo(asked, change))
                 addChange(change);
     }
-    if (asked.settings)
+    if (asked.settings && canTrySettings(*run.trace, *run.report))
         std::ranges::for_each(settingsWorthTrying(*run.report, *asked.settings), addSettings);
     return all;
 }
 
-bool standsBefore(const Result<Prediction>& one, const Result<Prediction>& other)
+ComparedNeed compareAnswers(
+    const Scenario& asked, const Prediction& answer, const Scenario& all, const Prediction& changed)
 {
-    const auto place = [](const Result<Prediction>& of) {
-        return std::pair(
-            !of || of->runsOutOfMemory, of ? of->neededBytes() : std::numeric_limits<std::int64_t>::max());
+    NeededBytes before = answer.need();
+    // What a changed program requests instead of a refused request is not known: both go without it.
+    if (asked.changes.empty() && !all.changes.empty())
+        before.isRefused = false;
+    return compareNeeds(before, changed.need());
+}
+
+AnsweredAlternative answeredAlternative(Scenario change, const Scenario& all, Result<Prediction> prediction,
+    const Scenario& asked, const Prediction* answer)
+{
+    AnsweredAlternative one{ std::move(change), std::move(prediction) };
+    if (!one.prediction)
+        return one;
+    one.prediction->run.reset();
+    if (answer != nullptr)
+        one.need = compareAnswers(asked, *answer, all, *one.prediction);
+    return one;
+}
+
+bool standsBefore(const AnsweredAlternative& one, const AnsweredAlternative& other)
+{
+    const auto place = [](const AnsweredAlternative& of) {
+        return std::pair(!of.calls && (!of.prediction || of.prediction->isRefused()),
+            of.need             ? of.need->afterBytes
+                : of.prediction ? of.prediction->neededBytes()
+                                : std::numeric_limits<std::int64_t>::max());
     };
     return place(one) < place(other);
 }
 
 void AnsweredAlternatives::add(AnsweredAlternative row)
 {
-    const auto place = [](const AnsweredAlternative& of) {
-        return std::pair(!of.neededBytes() || (of.prediction && of.prediction->runsOutOfMemory),
-            of.neededBytes().value_or(0));
-    };
-    if (const auto needed = row.neededBytes())
-        row.savedBytes = standsBytes - *needed;
-    rows.insert(std::ranges::upper_bound(rows, place(row), {}, place), std::move(row));
+    if (row.calls)
+        row.need = ComparedNeed{ standsBytes, row.calls->peaks.reservedBytesPeak };
+    rows.insert(std::ranges::upper_bound(rows, row, standsBefore), std::move(row));
 }
 
 AnsweredAlternatives answerAlternatives(
     const std::vector<RecordedRun>& runs, const Scenario& asked, const Prediction& answer)
 {
     AnsweredAlternatives answered{ .rows = {}, .isOnTop = !asked.changesNothing() };
-    answered.standsBytes = answered.isOnTop
-        ? answer.neededBytes()
-        : standsBytesPeak(runs.front().trace->recording(), answer.recorded);
-    for (Alternative& one : alternativesOnTop(runs.front(), alternativesTo(runs.front()), asked)) {
-        auto prediction = predict(takingPart(runs, one.all), one.all);
-        if (prediction)
-            prediction->run.reset();
-        answered.add({ std::move(one.change), std::move(prediction), {} });
-    }
+    answered.standsBytes = answer.need().bytes;
+    std::vector<RecordedRun> known = runs;
+    if (const auto need = needAsRecorded(known.front())) // once for all
+        known.front().need = *need;
+    for (Alternative& one : alternativesOnTop(runs.front(), alternativesTo(runs.front()), asked))
+        answered.add(answeredAlternative(
+            std::move(one.change), one.all, predict(takingPart(known, one.all), one.all), asked, &answer));
     return answered;
 }
 

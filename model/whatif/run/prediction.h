@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/allocator/needed_bytes.h"
 #include "model/base/answer_fields.h"
 #include "model/base/reason.h"
 #include "model/whatif/ask/scenario.h"
@@ -70,6 +71,13 @@ struct Prediction {
     /// recorded. What has less than that many bytes is too small: that is certain, and nothing else.
     std::optional<std::int64_t> atLeastBytes;
     bool endsRefused = false; ///< a request was refused when it was recorded
+    /// Whether the last one would be served, and all that the recording served. None: no request was refused,
+    /// or the program changes, and nothing shows what it requests then.
+    std::optional<bool> servesRequest;
+    /// The predicted reserved peak with endless memory, where that one is of less. Not of a first look.
+    std::optional<std::int64_t> endlessBytes;
+    /// Of the recorded settings, where only settings or the capacity change and a request is refused.
+    std::optional<NeededBytes> recordedNeed;
     Sentence atLeastBecause; ///< "a request was refused, and ..."
     /// What the program asks for in the likeliest answer, and of which of the recordings that was made; none:
     /// as it was recorded.
@@ -81,6 +89,21 @@ struct Prediction {
     {
         return predicted ? predicted->reservedBytesPeak : most.reservedBytesPeak;
     }
+    /// What it is compared by.
+    [[nodiscard]] NeededBytes need() const
+    {
+        const std::int64_t bytes = neededBytes();
+        return { bytes, predicted ? endlessBytes.value_or(bytes) : std::max(bytes, endlessBytes.value_or(0)),
+            runsOutOfMemory };
+    }
+    /// With what was recorded.
+    [[nodiscard]] ComparedNeed compared() const
+    {
+        return recordedNeed ? compareNeeds(*recordedNeed, need())
+                            : ComparedNeed{ recorded.reservedBytesPeak, neededBytes() };
+    }
+    /// Whether a table lists it behind those that go on.
+    [[nodiscard]] bool isRefused() const { return servesRequest ? !*servesRequest : runsOutOfMemory; }
     /// What a card must have room for: the higher bound, or what is certain where it may need more.
     [[nodiscard]] std::int64_t roomBytes() const
     {

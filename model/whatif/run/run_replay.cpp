@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/run/run_replay.h"
 
+#include "model/analysis/allocator/settings_advice.h"
+
 #include <utility>
 
 namespace strata::model {
 
 namespace {
-
-constexpr std::int64_t kUnlimited = std::int64_t{ 1 } << 60;
 
 /// The report on a recording, as one on a run that was made from it.
 ReplayReport reportOn(const RunRequests& run, const ReplayReport& recorded)
@@ -121,6 +121,14 @@ Result<void> findOrders(std::span<RecordedRun> runs, const Progress& progress)
     return {};
 }
 
+Result<NeededBytes> needAsRecorded(const RecordedRun& recorded, const Progress& progress)
+{
+    if (recorded.need)
+        return *recorded.need;
+    const auto refused = lastRefusedRequest(*recorded.trace, *recorded.report);
+    return recordedNeed(*recorded.trace, *recorded.report, askedAbout(*recorded.trace, refused), progress);
+}
+
 Result<void> RunReplay::findOrder()
 {
     if (m_order)
@@ -143,20 +151,20 @@ Result<ReplayedRun> RunReplay::answer(
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
     asked.figuresAlone = m_scenario.firstLook;
-    auto answered = ask(asked);
-    if (!answered)
-        return Failure(answered.error());
-    ReplayedRun came;
+    const bool isProgram = m_scenario.changes.empty();
+    const auto refused = isProgram ? lastRefusedRequest(*m_recorded.trace, report) : std::nullopt;
+    if (!asked.capacityBytes)
+        asked.availableBytes = askedAbout(*m_recorded.trace, refused).availableBytes;
     // How large a request that was refused would be in another program, nothing tells.
-    came.outOfMemoryEvent
-        = m_scenario.changes.empty() ? answered->replayed.firstOomEvent : answered->replayed.firstNewOomEvent;
-    if (came.outOfMemoryEvent) { // what it would take to go on
-        asked.capacityBytes.reset(); // a smaller card has fewer addresses, too
-        asked.availableBytes = kUnlimited;
-        answered = ask(asked);
-        if (!answered)
-            return Failure(answered.error());
-    }
+    const auto need = needOf(asked, !isProgram, ask);
+    if (!need)
+        return Failure(need.error());
+    const SettingsAnswer* const answered = &need->answer;
+    ReplayedRun came;
+    came.outOfMemoryEvent = isProgram ? need->there.firstOomEvent : need->there.firstNewOomEvent;
+    came.endlessBytes = need->needed.endlessBytes;
+    if (refused)
+        came.servesRequest = need->serves(*refused);
     came.likely
         = { requestedBytesPeak, answered->replayed.allocatedBytesPeak, answered->replayed.reservedBytesPeak };
     came.least

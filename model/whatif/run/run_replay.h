@@ -27,6 +27,10 @@ struct ReplayedRun {
     bool mayRunOutOfMemory = false; ///< some run that its bounds are made of does, and it does not
     bool exact = false;
     Reason reason; ///< why it is not; empty if it is
+    std::int64_t endlessBytes = 0; ///< reserved peak of the likely run with endless memory
+    /// Where nothing but settings changes: SettingsNeed::serves() the last request that was refused, if one
+    /// was.
+    std::optional<bool> servesRequest;
 };
 
 /// What the allocator does in a replay, up to the first request that is refused with the capacity.
@@ -74,6 +78,10 @@ private:
 /// Sets RecordedRun::order where it is missing, for whoever replays a recording more than once. Fails as
 /// addressOrderOf().
 [[nodiscard]] Result<void> findOrders(std::span<RecordedRun> runs, const Progress& progress = {});
+
+/// recordedNeed() of a recording, with the memory that its last refused request found. Fails with Cancelled
+/// alone.
+[[nodiscard]] Result<NeededBytes> needAsRecorded(const RecordedRun& recorded, const Progress& progress = {});
 
 /// What was recorded, "at least" in rounded bytes where the check is not exact.
 [[nodiscard]] PeakFigures recordedPeaks(const RecordedRun& recorded);

@@ -12,6 +12,7 @@
 #include <QBuffer>
 #include <QLabel>
 
+#include <cstdlib>
 #include <map>
 
 using namespace strata;
@@ -138,7 +139,15 @@ TEST_P(AllocatorAgrees, InOtherSettingsAndOverTime)
             return cell.text + QLatin1Char(' ') + cell.note;
         };
         EXPECT_EQ(shown(SettingsTable::Reserved), bytes(want["reserved_bytes_peak"]));
-        EXPECT_EQ(shown(SettingsTable::Saved), bytes(want["saved_bytes"]));
+        const std::int64_t saved = want["saved_bytes"];
+        EXPECT_EQ(shown(SettingsTable::Saved),
+            bytes(std::abs(saved)) + (saved < 0 ? QStringLiteral(" more") : QString()));
+        const Json& serves = want["serves_request"];
+        ASSERT_EQ(settings->columns().size() > SettingsTable::Serves, !serves.is_null());
+        if (!serves.is_null()) {
+            EXPECT_EQ(
+                settings->cell(row, SettingsTable::Serves).note == QStringLiteral("yes"), serves.get<bool>());
+        }
         EXPECT_EQ(settings->cell(row, SettingsTable::Mallocs).text, this->count(want["device_mallocs"]));
         EXPECT_EQ(settings->cell(row, SettingsTable::Exact).note == QStringLiteral("exact"),
             want["exact"].get<bool>());

@@ -107,9 +107,8 @@ protected:
         std::map<std::string, std::pair<qint64, std::string>> fits;
         for (const QString& row : rows(page().table(WhatIfPage::Cards))) {
             const QStringList fields = row.split(QLatin1Char(','));
-            if (const QString& word = fields[FittingCardsTable::Fits];
-                word == QStringLiteral("yes") || word == QStringLiteral("tight")
-                || word == QStringLiteral("not_comparable"))
+            if (const QString& word = fields[FittingCardsTable::Fits]; word == QStringLiteral("yes")
+                || word == QStringLiteral("tight") || word == QStringLiteral("not_comparable"))
                 fits[fields[FittingCardsTable::Card].toStdString()]
                     = { fields[FittingCardsTable::Margin].toLongLong(),
                           fields[FittingCardsTable::Fits].toStdString() };
@@ -169,42 +168,43 @@ protected:
         EXPECT_EQ(told["refused"].get<std::string>(), error.text());
     }
 
-    /// Each row of the table, against what is asked.
+    /// Each row of the table, on top of what is asked.
     void agreesOnAlternatives(const model::Scenario& asked)
     {
-        const auto told = [&](const model::Scenario& one) {
-            std::vector<std::string> words{ "--device", std::to_string(trace().device()) };
-            for (const model::Change& change : one.changes)
-                words.insert(words.end(), { "--change", change.text });
-            if (one.settings)
-                words.insert(words.end(), { "--set", *one.settings });
-            if (one.capacityBytes)
-                words.insert(words.end(), { "--capacity", std::to_string(*one.capacityBytes) });
-            if (!one.changes.empty())
-                words.insert(words.end(), { "--batch-of", "8" });
-            return json("whatif", words)["devices"][0];
-        };
-        const auto needed = [](const Json& device) {
-            return device["predicted"].is_null() ? device["interval"]["reserved_bytes_peak"][1].get<qint64>()
-                                                 : device["predicted"]["reserved_bytes_peak"].get<qint64>();
-        };
-        const qint64 stands = asked.changesNothing()
-            ? told({})["recorded"]["reserved_bytes_peak"].get<qint64>()
-            : needed(told(asked));
-        for (const QString& row : rows(page().table(WhatIfPage::Alternatives))) {
-            if (row.contains(QStringLiteral(",,")))
-                continue; // refused
-            const QString name = row.section(QLatin1Char(','), 0, -4).remove(QLatin1Char('"'));
-            const QStringList figures = row.section(QLatin1Char(','), -3).split(QLatin1Char(','));
-            model::Scenario all = asked;
-            if (name.startsWith(QStringLiteral("settings=")))
-                all.settings = name.section(QLatin1Char('='), 1).toStdString();
-            else
-                all.changes.push_back(*model::Change::parse(name.toStdString()));
-            const Json device = told(all);
-            EXPECT_EQ(figures[0].toLongLong(), needed(device)) << qPrintable(row);
-            EXPECT_EQ(figures[1].toLongLong(), stands - needed(device)) << qPrintable(row);
-            EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
+        std::vector<std::string> words{ "--device", std::to_string(trace().device()), "--alternatives",
+            "--batch-of", "8" };
+        for (const model::Change& change : asked.changes)
+            words.insert(words.end(), { "--change", change.text });
+        if (asked.settings)
+            words.insert(words.end(), { "--set", *asked.settings });
+        if (asked.capacityBytes)
+            words.insert(words.end(), { "--capacity", std::to_string(*asked.capacityBytes) });
+        const Json told = json("whatif", words)["devices"][0]["alternatives"];
+        const auto& source = page().table(WhatIfPage::Alternatives).source();
+        ASSERT_EQ(source ? source->rowCount() : 0, told.size());
+        for (std::uint32_t row = 0; row < told.size(); ++row) {
+            const Json& want = told[row];
+            const auto text
+                = [](const Json& value) { return value.is_null() ? std::string() : value.dump(); };
+            std::string line;
+            source->appendCsv(line, row);
+            const QStringList fields
+                = QString::fromStdString(line).remove(QLatin1Char('"')).trimmed().split(QLatin1Char(','));
+            const bool saysServed = source->columns().size() > AlternativesTable::Serves;
+            const std::string change = want["change"];
+            EXPECT_TRUE(QString::fromStdString(line)
+                            .remove(QLatin1Char('"'))
+                            .startsWith(QString::fromStdString(change + ',')))
+                << line;
+            const qsizetype figures = QString::fromStdString(change).count(QLatin1Char(',')) + 1;
+            EXPECT_EQ(fields[figures].toStdString(), text(want["reserved_bytes_peak"])) << line;
+            EXPECT_EQ(fields[figures + 1].toStdString(), text(want["saved_bytes"])) << line;
+            if (want["refused"].is_null()) {
+                EXPECT_EQ(fields[figures + 2] == QStringLiteral("exact"), want["exact"].get<bool>()) << line;
+            }
+            if (saysServed) {
+                EXPECT_EQ(fields.back().toStdString(), text(want["serves_request"])) << line;
+            }
         }
     }
 
@@ -340,6 +340,8 @@ TEST_P(WhatIfAgrees, InWhatTheSummaryAdvises)
             change.remove(0, 9);
         EXPECT_TRUE(line.startsWith(change)) << qPrintable(line);
         EXPECT_TRUE(line.contains(bytes(wanted[i]["saved_bytes"]))) << qPrintable(line);
+        if (!trace().outOfMemories().empty())
+            continue; // both peaks are with endless memory
         EXPECT_TRUE(line.contains(bytes(wanted[i]["recorded"]["reserved_bytes_peak"]))) << qPrintable(line);
         EXPECT_TRUE(line.contains(
             bytes(wanted[i]["predicted"].is_null() ? wanted[i]["reserved_bytes_peak_range"][1]

@@ -120,7 +120,7 @@ TEST_F(WhatIfTest, TheLastQuestionIsAnswered)
 TEST_F(WhatIfTest, SingleChangesAreTriedWithoutBeingAsked)
 {
     ASSERT_NO_FATAL_FAILURE(open(sample()));
-    const auto isBatch = [](const WhatIfAlternative& of) { return !of.scenario.changes.empty(); };
+    const auto isBatch = [](const WhatIfAlternative& of) { return !of.change.changes.empty(); };
     const std::size_t settings = m_whatIf.alternatives().size();
     ASSERT_GE(settings, 4u);
     EXPECT_FALSE(m_whatIf.items()); // nothing tells them here
@@ -130,14 +130,14 @@ TEST_F(WhatIfTest, SingleChangesAreTriedWithoutBeingAsked)
     EXPECT_EQ(m_whatIf.alternatives().size(), settings + 2);
     EXPECT_EQ(std::ranges::count_if(m_whatIf.alternatives(), isBatch), 2);
     for (const WhatIfAlternative& of : m_whatIf.alternatives()) {
-        const auto want = direct(of.scenario, 8);
+        const auto want = direct(of.change, 8);
         ASSERT_EQ(want.has_value(), of.prediction.has_value());
         if (want) {
             EXPECT_EQ(of.prediction->neededBytes(), want->neededBytes());
         }
     }
     // Who takes one has its answer already.
-    m_whatIf.setScenario(m_whatIf.alternatives().back().scenario);
+    m_whatIf.setScenario(m_whatIf.alternatives().back().change);
     EXPECT_FALSE(m_whatIf.working());
     // Nine items cannot be halved.
     m_whatIf.setSaidItems(9);
@@ -165,8 +165,8 @@ TEST_F(WhatIfTest, SingleChangesAreOnTopOfWhatIsAsked)
     for (const WhatIfAlternative& of : m_whatIf.alternatives()) {
         EXPECT_EQ(of.all.capacityBytes, asked.capacityBytes);
         ASSERT_EQ(of.all.changes.size(), 1u);
-        if (of.scenario.settings) {
-            EXPECT_EQ(of.all.settings, of.scenario.settings);
+        if (of.change.settings) {
+            EXPECT_EQ(of.all.settings, of.change.settings);
             EXPECT_EQ(of.all.changes.front().text, "batch=12");
         } else {
             EXPECT_EQ(of.all.settings, asked.settings);
@@ -209,7 +209,7 @@ TEST_F(WhatIfTest, NobodyWaitsForChangesOnTopOfWhatIsNoLongerAsked)
     ASSERT_TRUE(m_whatIf.alternativesOn());
     EXPECT_EQ(m_whatIf.alternativesOn()->question.scenario.settings, "max_split_size_mb:120");
     for (const WhatIfAlternative& of : m_whatIf.alternatives())
-        EXPECT_EQ(of.all.settings, of.scenario.settings ? *of.scenario.settings : "max_split_size_mb:120");
+        EXPECT_EQ(of.all.settings, of.change.settings ? *of.change.settings : "max_split_size_mb:120");
 }
 
 TEST_F(WhatIfTest, WhatHasNoEstimateHasNothingOnTop)

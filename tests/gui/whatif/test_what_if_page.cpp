@@ -276,7 +276,7 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
     ASSERT_TRUE(source);
     bool batches = false, others = false;
     for (std::uint32_t row = 0; row < source->rowCount(); ++row) {
-        const model::Scenario wanted = source->alternative(row).scenario;
+        const model::Scenario wanted = source->alternative(row).change;
         m_page.setScenario({}); // else the next one would be on top of the last
         ASSERT_NO_FATAL_FAILURE(settle());
         Q_EMIT table.sourceRowOpened(row);
@@ -312,7 +312,7 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenOnTopOfWhatIsAsked)
     ASSERT_TRUE(source);
     EXPECT_EQ(source->columns()[0].title, QStringLiteral("One more change, on top of what is asked"));
     std::uint32_t row = 0;
-    while (row < source->rowCount() && !source->alternative(row).scenario.settings)
+    while (row < source->rowCount() && !source->alternative(row).change.settings)
         ++row;
     ASSERT_LT(row, source->rowCount());
     const WhatIfAlternative& wanted = source->alternative(row);
@@ -323,11 +323,11 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenOnTopOfWhatIsAsked)
     m_page.takeAlternative(row);
     ASSERT_EQ(scenario().changes.size(), 1u);
     EXPECT_EQ(scenario().changes.front().text, "batch=12");
-    EXPECT_EQ(scenario().settings, wanted.scenario.settings);
+    EXPECT_EQ(scenario().settings, wanted.change.settings);
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_EQ(prediction().neededBytes(), wanted.prediction->neededBytes());
     EXPECT_EQ(m_page.aboutText(),
-        QStringLiteral("Each of these on top of batch=12, %1.").arg(text::utf8(*wanted.scenario.settings)));
+        QStringLiteral("Each of these on top of batch=12, %1.").arg(text::utf8(*wanted.change.settings)));
 }
 
 TEST_F(WhatIfPageTest, ColumnsAreWideEnoughAfterOneFileFollowsAnother)

@@ -25,7 +25,7 @@ WhatIfAlternative alternative(const char* settings, std::int64_t reserved, bool 
         prediction.predicted = model::PeakFigures{ 8 * kGiB, 8 * kGiB, reserved };
     prediction.exact = point;
     const model::Scenario scenario{ .changes = {}, .settings = settings, .capacityBytes = {} };
-    return { scenario, prediction, scenario };
+    return { { scenario, prediction, model::ComparedNeed{ 10 * kGiB, reserved } }, scenario };
 }
 
 std::string csv(const PlainTable& table)
@@ -40,10 +40,11 @@ TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
 {
     WhatIfAlternative refused = alternative("c:1", 0);
     refused.prediction = model::fail(model::Error::Kind::Refused, model::say("nothing supports an answer"));
+    refused.need.reset();
     WhatIfAlternative dies = alternative("d:1", 6 * kGiB);
     dies.prediction->runsOutOfMemory = true;
     const AlternativesTable table(
-        { refused, dies, alternative("a:1", 11 * kGiB), alternative("b:1", 9 * kGiB, false) }, 10 * kGiB);
+        { refused, dies, alternative("a:1", 11 * kGiB), alternative("b:1", 9 * kGiB, false) });
     EXPECT_EQ(csv(table),
         "change,reserved_bytes_peak,saved_bytes,sureness\n"
         "settings=b:1,9663676416,1073741824,bounds\n"
@@ -64,24 +65,35 @@ TEST(AlternativesTable, OnTopOfWhatIsAskedItIsComparedWithThat)
 {
     WhatIfAlternative both = alternative("a:1", 7 * kGiB);
     both.all.changes.push_back(*model::Change::parse("batch=16"));
-    const AlternativesTable table({ both }, 9 * kGiB, true);
+    both.need->beforeBytes = 9 * kGiB;
+    const AlternativesTable table({ both }, true);
     EXPECT_EQ(csv(table),
         "change,reserved_bytes_peak,saved_bytes,sureness\n"
         "settings=a:1,7516192768,2147483648,exact\n");
     EXPECT_EQ(table.cell(0, AlternativesTable::Change).text, QStringLiteral("a:1")); // the one more
-    EXPECT_NE(table.columns()[0].title, AlternativesTable({ both }, 9 * kGiB).columns()[0].title);
+    EXPECT_NE(table.columns()[0].title, AlternativesTable({ both }).columns()[0].title);
 }
 
-TEST(AlternativesTable, WhatServesARefusedRequestSaysNoMore)
+TEST(AlternativesTable, SaysInAColumnWhichServeARefusedRequest)
 {
-    WhatIfAlternative serves = alternative("a:1", 6 * kGiB);
-    serves.prediction->atLeastBytes = 5 * kGiB;
-    WhatIfAlternative goesOn = serves;
-    serves.prediction->endsRefused = true;
-    const AlternativesTable table({ serves, goesOn }, 5 * kGiB);
-    EXPECT_EQ(table.cell(0, AlternativesTable::Sureness).note,
-        QStringLiteral("serves what was refused; exact, by replay"));
+    WhatIfAlternative serves = alternative("a:1", 12 * kGiB), fails = alternative("b:1", 11 * kGiB);
+    serves.prediction->servesRequest = true;
+    fails.prediction->servesRequest = false;
+    fails.prediction->runsOutOfMemory = true;
+    WhatIfAlternative other = alternative("c:1", 13 * kGiB);
+    other.prediction->atLeastBytes = 5 * kGiB;
+    const AlternativesTable table({ fails, other, serves });
+    EXPECT_EQ(csv(table),
+        "change,reserved_bytes_peak,saved_bytes,sureness,serves_request\n"
+        "settings=a:1,12884901888,-2147483648,exact,true\n"
+        "settings=c:1,13958643712,-3221225472,exact,\n"
+        "settings=b:1,11811160064,-1073741824,exact,false\n");
+    EXPECT_EQ(table.cell(0, AlternativesTable::Serves).note, QStringLiteral("yes"));
+    EXPECT_EQ(table.cell(1, AlternativesTable::Serves).note, QStringLiteral("–"));
+    EXPECT_EQ(table.cell(2, AlternativesTable::Serves).note, QStringLiteral("no"));
+    EXPECT_EQ(table.cell(2, AlternativesTable::Sureness).note, QStringLiteral("exact, by replay"));
     EXPECT_EQ(table.cell(1, AlternativesTable::Sureness).note, QStringLiteral("at least; exact, by replay"));
+    EXPECT_EQ(AlternativesTable({ alternative("a:1", kGiB) }).columns().size(), 4u);
 }
 
 TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)

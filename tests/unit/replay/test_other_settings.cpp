@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator/settings_advice.h"
 #include "model/analysis/allocator/settings_answer.h"
+#include "model/session/session.h"
 #include "model/wire/info.h"
 #include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
 #include "tests/unit/replay/plain_driver.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace strata::model {
@@ -249,13 +251,93 @@ TEST(OtherSettings, FindsTheOrderOfAddressesOnceForAllSettings)
         asked.ranges = false;
         const auto answer = answerSettings(trace, report, asked, counting);
         ASSERT_TRUE(answer);
-        EXPECT_EQ(setting.reservedBytesPeak, answer->replayed.reservedBytesPeak) << setting.settings;
+        EXPECT_EQ(setting.need.afterBytes, answer->replayed.reservedBytesPeak) << setting.settings;
         EXPECT_EQ(setting.exact, answer->exact) << setting.settings;
         byAddress += answer->orderThatFits ? 1 : 0;
     }
     ASSERT_GT(byAddress, 3);
     EXPECT_EQ(replays - once, 3 * (byAddress - 1))
         << "top-down, what was recorded top-down, and ascending, for all but one";
+}
+
+/// A block of 20 MiB lies in the middle of a segment of 60; so many MiB are refused on a device of 90.
+std::string refusedText(std::int64_t mebibytes)
+{
+    const auto mib = [](std::int64_t count) { return std::to_string(count * kMiB); };
+    const auto at
+        = [](std::int64_t count) { return std::to_string((std::int64_t{ 1 } << 40) + count * kMiB); };
+    const auto freed = [&](std::int64_t size) {
+        return "free_requested " + at(0) + " " + mib(size) + "\nfree_completed " + at(0) + " " + mib(size)
+            + "\n";
+    };
+    return "segment_alloc " + at(0) + " " + mib(60) + "\nalloc " + at(0) + " " + mib(60) + "\n" + freed(60)
+        + "alloc " + at(0) + " " + mib(20) + "\nalloc " + at(20) + " " + mib(20) + "\n" + freed(20)
+        + "oom size=" + mib(mebibytes) + " free=" + mib(30) + "\nsegment " + at(0) + " " + mib(60)
+        + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
+}
+
+// A recording that is refused a request compares all settings with endless memory, and says which serve it.
+TEST(OtherSettings, ComparesNeedsWithTheSameEndOfMemory)
+{
+    int served = 0, notServed = 0, saved = 0;
+    const auto compare = [&](const DeviceTrace& trace, const ReplayReport& report) {
+        const auto request = lastRefusedRequest(trace, report);
+        EXPECT_EQ(request.has_value(), !trace.outOfMemories().empty());
+        const auto with = [&](const std::string& settings, std::optional<std::int64_t> available) {
+            SettingsAsked asked;
+            asked.settings = settings;
+            asked.ranges = false;
+            asked.availableBytes = available;
+            const auto answer = answerSettings(trace, report, asked);
+            EXPECT_TRUE(answer);
+            return answer ? answer->replayed : ReplayFigures{};
+        };
+        const auto tried = trySettings(trace, report);
+        ASSERT_TRUE(tried);
+        EXPECT_FALSE(tried->empty());
+        constexpr std::int64_t kEndless = std::int64_t{ 1 } << 60;
+        for (const SettingTried& setting : *tried) {
+            SCOPED_TRACE(setting.settings);
+            const bool isEndless = request || setting.refusesMore;
+            EXPECT_EQ(setting.need.beforeBytes,
+                isEndless ? with("", kEndless).reservedBytesPeak : trace.totals().reservedBytesPeak);
+            EXPECT_EQ(setting.need.afterBytes,
+                with(setting.settings, isEndless ? std::optional(kEndless) : std::nullopt).reservedBytesPeak);
+            saved += setting.need.savedBytes() > 0 ? 1 : 0;
+            ASSERT_EQ(setting.servesRequest.has_value(), request.has_value());
+            if (!request)
+                continue;
+            const ReplayFigures there = with(setting.settings, request->roomBytes());
+            EXPECT_EQ(*setting.servesRequest, there.requestsRefused == 0);
+            ++(*setting.servesRequest ? served : notServed);
+        }
+        EXPECT_TRUE(std::ranges::is_sorted(*tried, {}, [](const SettingTried& setting) {
+            return std::pair(!setting.servesRequest.value_or(!setting.refusesMore), setting.need.afterBytes);
+        }));
+    };
+    for (const std::int64_t asked : { 40, 50, 75 }) {
+        const auto session = *Session::fromRecording(test::makeRecording(refusedText(asked)));
+        const DeviceTrace& trace = session->devices().at(0);
+        ReplayAsked as;
+        as.version = TorchVersion{ 2, 11 };
+        as.capacityBytes = 90 * kMiB;
+        const auto report = checkReplay(trace, as);
+        ASSERT_TRUE(report && report->exact());
+        compare(trace, *report);
+    }
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        test::MadeProgram program; // that has to give back memory, and is served all
+        program.seed = seed;
+        program.turns = 250;
+        program.liveBytes = 1 << 30;
+        program.capacityBytes = (1 << 30) + 250 * kMiB;
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        compare(trace, exactReport(trace, program.capacityBytes));
+    }
+    EXPECT_GE(served, 1);
+    EXPECT_GE(notServed, 3);
+    EXPECT_GE(saved, 3);
 }
 
 // Up to 2.11 among free blocks, in any version among ranges, of which a stream may fill several.

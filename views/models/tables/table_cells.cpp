@@ -24,6 +24,35 @@ TableCell noteCell(const QString& note)
     return { {}, note };
 }
 
+TableCell savedCell(std::int64_t bytes)
+{
+    if (bytes >= 0)
+        return bytesCell(bytes);
+    TableCell cell = bytesCell(-bytes);
+    cell.note = QCoreApplication::translate("Table", "%1 more").arg(cell.note);
+    return cell;
+}
+
+TableCell servesCell(std::optional<bool> serves)
+{
+    return noteCell(!serves ? QStringLiteral("–")
+            : *serves       ? QCoreApplication::translate("Table", "yes")
+                            : QCoreApplication::translate("Table", "no"));
+}
+
+std::vector<PlainTable::Column> withServesColumn(std::vector<PlainTable::Column> columns, bool anyRefused)
+{
+    if (anyRefused)
+        columns.push_back(
+            { { QCoreApplication::translate("Table", "Serves the request"),
+                  QCoreApplication::translate("Table",
+                      "Whether the last refused request is served with the memory that there was, and "
+                      "all that the recording served"),
+                  QStringLiteral("yes"), false },
+                "serves_request" });
+    return columns;
+}
+
 TableCell lineCell(const model::Recording& recording, model::StackId stack)
 {
     const model::FrameId frame = model::userFrame(recording, stack);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/whatif/what_if.h"
 
-#include "model/whatif/plan/alternatives.h"
 #include "model/whatif/run/run_replay.h"
 
 #include <QFileInfo>
@@ -43,13 +42,14 @@ std::size_t bytesOf(const WhatIfAnswer& answer)
             + run->asks.size() * sizeof(model::ProgramRun::Ask);
 }
 
-/// What a row of the table shows of it.
-WhatIfAlternative alternativeOf(const model::Scenario& change, const WhatIfAnswer& answer)
+/// What a row of the table shows of it, on top of `asked`.
+WhatIfAlternative alternativeOf(
+    const model::Scenario& change, const WhatIfAnswer& answer, const WhatIfAnswer& asked)
 {
-    WhatIfAlternative alternative{ change, answer.prediction, answer.question.scenario };
-    if (alternative.prediction)
-        alternative.prediction->run.reset();
-    return alternative;
+    const model::Scenario& all = answer.question.scenario;
+    return { model::answeredAlternative(change, all, answer.prediction, asked.question.scenario,
+                 asked.prediction ? &*asked.prediction : nullptr),
+        all };
 }
 
 bool wasCancelled(const WhatIfAnswer& answer)
@@ -368,6 +368,7 @@ void WhatIf::tellItems()
             m_toldItems = told.toldItems;
             m_run.order = told.order;
             m_run.peaks = told.peaks;
+            m_run.need = told.need;
             m_itemsTold = true;
             m_singles.reset();
             Q_EMIT itemsChanged();
@@ -449,23 +450,31 @@ void WhatIf::tryAlternatives()
         return;
     m_trying.cancel();
     m_alternatives.clear();
+    const WhatIfQuestion nothing = questionOf({});
+    const auto keptNothing = m_kept.find(nothing.key());
+    const std::shared_ptr<const WhatIfAnswer> known = on ? on
+        : keptNothing != m_kept.end()                    ? keptNothing->second
+                                                         : nullptr;
     std::erase_if(all, [&](const Asked& one) {
-        const auto kept = m_kept.find(one.key);
+        const auto kept = known ? m_kept.find(one.key) : m_kept.end();
         if (kept != m_kept.end())
-            m_alternatives.push_back(alternativeOf(one.change, *kept->second));
+            m_alternatives.push_back(alternativeOf(one.change, *kept->second, *known));
         return kept != m_kept.end();
     });
     Q_EMIT alternativesChanged();
     if (all.empty())
         return;
-    m_trying.start([this, all = std::move(all)](const JobContext& context) {
+    m_trying.start([this, all = std::move(all), nothing, known](const JobContext& context) {
+        const auto before = known ? known : answerOf(nothing, context.forModel());
+        if (wasCancelled(*before))
+            return;
         for (const Asked& one : all) {
             auto answer = answerOf(one.question, context.forModel());
             if (wasCancelled(*answer))
                 return;
-            context.deliver([this, change = one.change, key = one.key, answer] {
+            context.deliver([this, change = one.change, key = one.key, answer, before] {
                 keep(key, answer);
-                m_alternatives.push_back(alternativeOf(change, *answer));
+                m_alternatives.push_back(alternativeOf(change, *answer, *before));
                 Q_EMIT alternativesChanged();
             });
         }

@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 
+#include "model/whatif/plan/alternatives.h"
 #include "views/base/background_job.h"
 #include "views/models/whatif/what_if_question.h"
 
@@ -25,9 +26,7 @@ struct WhatIfAnswer {
 };
 
 /// A single change and what it comes to: a row of the table of alternatives.
-struct WhatIfAlternative {
-    model::Scenario scenario; ///< the change alone
-    model::Result<model::Prediction> prediction; ///< of `all`
+struct WhatIfAlternative : model::AnsweredAlternative {
     model::Scenario all; ///< with what else is asked
 };
 

@@ -73,6 +73,8 @@ void WhatIfRun::tell(const model::Progress& progress)
     if (const auto found = model::addressOrderOf(recorded(std::nullopt), progress))
         order = *found;
     peaks = model::recordedPeaks(recorded(std::nullopt));
+    if (const auto found = model::needAsRecorded(recorded(std::nullopt), progress))
+        need = *found;
 }
 
 model::RecordedRun WhatIfRun::recorded(
@@ -85,7 +87,8 @@ model::RecordedRun WhatIfRun::recorded(
         .batchItems = items,
         .sequenceLength = length,
         .order = order,
-        .peaks = peaks };
+        .peaks = peaks,
+        .need = need };
 }
 
 const model::Card* WhatIfRun::card() const

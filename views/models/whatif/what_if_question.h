@@ -24,15 +24,16 @@ struct WhatIfRun {
     std::optional<std::int64_t> toldItems; ///< of its batch, as shapes of operators tell
     std::optional<model::AddressPolicy> order; ///< model::addressOrderOf(); none: not looked for yet
     std::optional<model::PeakFigures> peaks; ///< model::recordedPeaks(); none: not looked for yet
+    std::optional<model::NeededBytes> need; ///< model::needAsRecorded(); none: not looked for yet
 
-    /// What `device` knows of itself; toldItems, order and peaks are left to tell().
+    /// What `device` knows of itself; toldItems, order, peaks and need are left to tell().
     [[nodiscard]] static WhatIfRun of(const DeviceData& device);
     /// What is in a file of the same device. Refused, with what to do: what cannot be read or replayed, what
     /// has nothing of that device. Any thread; as slow as opening the file and looking for its steps.
     [[nodiscard]] static model::Result<std::shared_ptr<const WhatIfRun>> read(
         const QString& path, int device, const model::Progress& progress = {});
 
-    /// Looks for those three, once the rest is there. Returns early where it is cancelled.
+    /// Looks for those four, once the rest is there. Returns early where it is cancelled.
     void tell(const model::Progress& progress = {});
 
     /// With so many items in its batch, and sequences so long; none: nobody knows.

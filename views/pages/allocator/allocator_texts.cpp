@@ -43,23 +43,6 @@ QString segments(const MapPicture& picture)
         std::ssize(picture.rows), AllocatorTexts::tr("1 segment"), AllocatorTexts::tr("%1 segments"));
 }
 
-/// "31 calls of empty_cache()".
-QString causeText(const model::Thrash::CauseBytes& of)
-{
-    switch (of.cause) {
-    case model::Thrash::Cause::EmptyCache:
-        return text::counted(of.calls, AllocatorTexts::tr("a call of empty_cache()"),
-            AllocatorTexts::tr("%1 calls of empty_cache()"));
-    case model::Thrash::Cause::Retry:
-        return text::counted(of.calls, AllocatorTexts::tr("a request that did not fit"),
-            AllocatorTexts::tr("%1 requests that did not fit"));
-    case model::Thrash::Cause::GarbageCollection:
-        return text::counted(of.calls, AllocatorTexts::tr("garbage collection"),
-            AllocatorTexts::tr("garbage collection, %1 times"));
-    }
-    return {};
-}
-
 QStringList pendingText(const model::Fragmentation& of)
 {
     if (of.pendingBytes <= 0)
@@ -186,38 +169,35 @@ QString fragmentationVerdict(const MapPicture& picture)
             all << text::said(sentence).toHtmlEscaped();
     if (replay && replay->settings && !replay->settings->empty()) {
         const model::SettingTried& best = replay->settings->front();
-        if (best.savedBytes > 0 && !best.refusesMore && !best.settings.empty())
+        const QString settings
+            = text::strong(best.settings.empty() ? AllocatorTexts::tr("the defaults")
+                                                 : text::utf8(best.settings).toHtmlEscaped());
+        const QString sure = best.exact ? QString() : AllocatorTexts::tr(" (an estimate)");
+        if (best.servesRequest)
+            all << (*best.servesRequest
+                    ? AllocatorTexts::tr("With %1 the refused request would be served%2.").arg(settings, sure)
+                    : AllocatorTexts::tr("No other setting that was tried serves the refused request."));
+        else if (best.need.savedBytes() > 0 && !best.refusesMore && !best.settings.empty())
             all << AllocatorTexts::tr("With %1 PyTorch would reserve %2 less at its peak%3.")
-                       .arg(text::strong(text::utf8(best.settings).toHtmlEscaped()),
-                           strongBytes(best.savedBytes),
-                           best.exact ? QString() : AllocatorTexts::tr(" (an estimate)"));
+                       .arg(settings, strongBytes(best.need.savedBytes()), sure);
         else if (best.exact)
             all << AllocatorTexts::tr("No other setting that was tried reserves less at its peak.");
         else
             all << AllocatorTexts::tr("What other settings would reserve cannot be told for sure: %1.")
                        .arg(text::said(best.reason).toHtmlEscaped());
+        if (const model::Sentence endless = model::sayPeaksAreEndless(*replay->settings); !endless.empty())
+            all << text::said(endless).toHtmlEscaped();
     }
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
 QString thrashText(const ReplayData& replay)
 {
-    if (!replay.thrash || replay.thrash->givenBackBytes <= 0)
-        return {};
-    const model::Thrash& of = *replay.thrash;
-    QStringList causes;
-    for (const model::Thrash::CauseBytes& cause : of.causes)
-        causes << AllocatorTexts::tr("%1 by %2").arg(text::bytes(cause.bytes), causeText(cause));
-    QString all = (of.cycledBytes > 0
-            ? AllocatorTexts::tr("%1 were given back to the driver and %2 of it taken again: %3.")
-                  .arg(strongBytes(of.givenBackBytes), strongBytes(of.cycledBytes),
-                      causes.join(QStringLiteral(", ")))
-            : AllocatorTexts::tr("%1 were given back to the driver, none of it taken again: %2.")
-                  .arg(strongBytes(of.givenBackBytes), causes.join(QStringLiteral(", "))));
-    if (of.timesAreReal && of.lostNs > 0)
-        all += QLatin1Char(' ')
-            + AllocatorTexts::tr("Requests waited %1 for it.").arg(text::strong(text::duration(of.lostNs)));
-    return text::unbroken(all);
+    QStringList all;
+    if (replay.thrash)
+        for (const model::Sentence& sentence : model::sayThrash(*replay.thrash))
+            all << text::withMicro(text::said(sentence)).toHtmlEscaped();
+    return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
 QString replayText(const Document& document, const DeviceData& device)

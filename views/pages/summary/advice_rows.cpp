@@ -23,13 +23,13 @@ QString adviceHtml(const model::Advice& advice, std::size_t number, const QStrin
     const QString change
         = QStringLiteral("<a href=\"advice:%1\" style=\"color:%2\">%3</a>")
               .arg(QString::number(number), accent, text::scenario(advice.scenario).toHtmlEscaped());
-    const QString saved = text::strong(text::bytes(advice.savedBytes));
-    const QString was = text::bytes(prediction.recorded.reservedBytesPeak);
+    const QString saved = text::strong(text::bytes(advice.need.savedBytes()));
+    const QString is = text::bytes(advice.need.afterBytes), was = text::bytes(advice.need.beforeBytes);
     return text::unbroken(prediction.predicted
             ? AdviceRows::tr("%1 would save about %2: it would reserve %3 instead of %4.")
-                  .arg(change, saved, text::bytes(prediction.predicted->reservedBytesPeak), was)
+                  .arg(change, saved, is, was)
             : AdviceRows::tr("%1 would save %2 or more: it would reserve at most %3 instead of %4.")
-                  .arg(change, saved, text::bytes(prediction.most.reservedBytesPeak), was));
+                  .arg(change, saved, is, was));
 }
 
 } // namespace

@@ -158,10 +158,10 @@ AdviceList::AdviceList(const model::OomVerdict& verdict, const Palette& palette,
 {
     QVBoxLayout* const layout = rowsIn(this);
     for (const model::SettingTried& advice : verdict.advice) {
-        const std::int64_t spare = verdict.parts.availableBytes() - advice.reservedBytesPeak;
         layout->addWidget(new CodeRow(text::settingsVariable(advice.settings),
             tr("With it this request would have been served%1, %2 to spare.")
-                .arg(advice.exact ? QString() : tr(" (an estimate)"), text::bytes(spare)),
+                .arg(
+                    advice.exact ? QString() : tr(" (an estimate)"), text::bytes(verdict.spareBytes(advice))),
             palette));
     }
 }

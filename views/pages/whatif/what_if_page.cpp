@@ -3,7 +3,6 @@
 #include "model/whatif/ask/change_kind.h"
 
 #include "model/trace/producer.h"
-#include "model/whatif/answer/predicted_bounds.h"
 #include "views/models/whatif/what_if_curves.h"
 #include "views/models/whatif/what_if_words.h"
 #include "views/pages/whatif/what_if_areas.h"
@@ -381,16 +380,10 @@ void WhatIfPage::drawCurves()
 void WhatIfPage::showAlternatives()
 {
     const auto& all = m_whatIf.alternatives();
-    const auto answered
-        = std::ranges::find_if(all, [](const WhatIfAlternative& one) { return one.prediction.has_value(); });
-    const auto& on = m_whatIf.alternativesOn();
-    const std::int64_t stands = on ? on->prediction->neededBytes()
-        : answered != all.end()
-        ? model::standsBytesPeak(m_whatIf.device()->trace->recording(), answered->prediction->recorded)
-        : 0;
     table(Alternatives)
-        .setSource(
-            all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, stands, on != nullptr));
+        .setSource(all.empty()
+                ? nullptr
+                : std::make_shared<const AlternativesTable>(all, m_whatIf.alternativesOn() != nullptr));
     showTexts();
 }
 

@@ -31,8 +31,7 @@ QString strongAmount(std::int64_t bytes)
 /// What the command line has an option for is named as this page has it.
 QString whatIfSentence(const model::Sentence& what)
 {
-    QString words
-        = text::said(what, model::kOtherRecording, WhatIfText::tr("Other recordings at the left"));
+    QString words = text::said(what, model::kOtherRecording, WhatIfText::tr("Other recordings at the left"));
     words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
@@ -153,6 +152,16 @@ QString comparedText(std::int64_t is, std::int64_t was)
                     : WhatIfText::tr("%1 more than was recorded").arg(strongAmount(is - was));
 }
 
+/// The same of a recording that was refused a request, or is now.
+QString comparedWithSettings(const model::ComparedNeed& need)
+{
+    const std::int64_t saved = need.savedBytes();
+    if (saved == 0)
+        return WhatIfText::tr("as much as with the recorded settings");
+    return saved > 0 ? WhatIfText::tr("%1 less than with the recorded settings").arg(strongAmount(saved))
+                     : WhatIfText::tr("%1 more than with the recorded settings").arg(strongAmount(-saved));
+}
+
 /// `event`: the first whose request is refused; none: not known.
 QString outOfMemoryText(
     const WhatIfQuestion& question, std::optional<model::EventIndex> event, bool isPeakThere)
@@ -246,7 +255,9 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
             const std::int64_t is = prediction.predicted->reservedBytesPeak;
             all << (prediction.exact ? WhatIfText::tr("With %1 it would reserve up to %2, %3.")
                                      : WhatIfText::tr("With %1 it would reserve up to about %2, %3."))
-                       .arg(with, strongAmount(is), comparedText(is, was));
+                       .arg(with, strongAmount(is),
+                           prediction.recordedNeed ? comparedWithSettings(prediction.compared())
+                                                   : comparedText(is, was));
         } else if (prediction.atLeastBytes) {
             all << WhatIfText::tr(
                 "With %1 it would reserve at least %2, as far as the recording goes; %3 was recorded.")

@@ -214,23 +214,29 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
 }
 
 SettingsTable::SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried)
-    : FieldTable({
-        { { tr("Settings"), tr("All settings, as they are to be set"),
-              QStringLiteral("expandable_segments:True"), false, {}, true },
-            "set" },
-        { { tr("Reserved peak"), tr("That a replay of this recording leads to"), kSizeSample, true, kUnit },
-            "reserved_bytes_peak" },
-        { { tr("Saved"), tr("Of the peak that was recorded"), QStringLiteral("-1,023"), true, kUnit },
-            "saved_bytes" },
-        { { tr("Segments made"), tr("Calls of the driver for memory"), QStringLiteral("888,888"), true },
-            "device_mallocs" },
-        { { tr("How sure"),
-              tr("Exact: the replay of the recording is, and nothing in it depends on time. Out of memory: a "
-                 "request "
-                 "that was served would be refused"),
-              QStringLiteral("out of memory"), false },
-            "exact" },
-    })
+    : FieldTable(withServesColumn(
+        {
+            { { tr("Settings"), tr("All settings, as they are to be set"),
+                  QStringLiteral("expandable_segments:True"), false, {}, true },
+                "set" },
+            { { tr("Reserved peak"),
+                  tr("By replay of this recording; with endless memory where a request is refused"),
+                  kSizeSample, true, kUnit },
+                "reserved_bytes_peak" },
+            { { tr("Saved"), tr("Of the reserved peak with the recorded settings, by the same replay"),
+                  kSizeSample, true, tr("MiB more") },
+                "saved_bytes" },
+            { { tr("Segments made"), tr("Calls of the driver for memory"), QStringLiteral("888,888"), true },
+                "device_mallocs" },
+            { { tr("How sure"),
+                  tr("Exact: the replay of the recording is, and nothing in it depends on time. Out of "
+                     "memory: a "
+                     "request "
+                     "that was served would be refused"),
+                  QStringLiteral("out of memory"), false },
+                "exact" },
+        },
+        !tried->empty() && tried->front().servesRequest))
     , m_tried(std::move(tried))
 {
 }
@@ -241,8 +247,12 @@ TableCell SettingsTable::cell(std::uint32_t row, int column) const
     switch (column) {
     case Settings:
         return of.settings.empty() ? noteCell(tr("the defaults")) : TableCell{ text::utf8(of.settings), {} };
+    case Saved:
+        return savedCell(of.need.savedBytes());
     case Exact:
         return noteCell(of.refusesMore ? tr("out of memory") : of.exact ? tr("exact") : tr("estimate"));
+    case Serves:
+        return servesCell(of.servesRequest);
     default:
         return FieldTable::cell(row, column);
     }

@@ -64,7 +64,7 @@ private:
 class SettingsTable final : public FieldTable<model::SettingTried> {
     Q_DECLARE_TR_FUNCTIONS(SettingsTable)
 public:
-    enum Place { Settings, Reserved, Saved, Mallocs, Exact };
+    enum Place { Settings, Reserved, Saved, Mallocs, Exact, Serves }; ///< Serves: where a request was refused
 
     explicit SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried);
     [[nodiscard]] std::uint32_t rowCount() const override

@@ -29,48 +29,56 @@ TableCell signedCell(std::int64_t bytes)
 
 } // namespace
 
-AlternativesTable::AlternativesTable(
-    std::vector<WhatIfAlternative> alternatives, std::int64_t standsBytesPeak, bool isOnTop)
-    : PlainTable({
-        { { isOnTop ? tr("One more change, on top of what is asked")
-                    : tr("Single change, against the recording"),
-              isOnTop ? tr("With what is asked; another batch, optimizer or setting instead of that which is "
+AlternativesTable::AlternativesTable(std::vector<WhatIfAlternative> alternatives, bool isOnTop)
+    : PlainTable(withServesColumn(
+        {
+            { { isOnTop ? tr("One more change, on top of what is asked")
+                        : tr("Single change, against the recording"),
+                  isOnTop
+                      ? tr("With what is asked; another batch, optimizer or setting instead of that which is "
                            "asked. Enter or a double click takes it too")
                       : tr("Alone, and nothing else. Enter or a double click takes it"),
-              QStringLiteral("expandable_segments:True"), false, {}, true },
-            "change" },
-        { { tr("Reserved peak"), tr("That it would come to; where there are bounds alone, the higher one"),
-              kWhatIfSizeSample, true, kWhatIfUnit },
-            "reserved_bytes_peak" },
-        { { tr("Saved"),
-              isOnTop ? tr("Of the reserved peak that what is asked comes to")
-                      : tr("Of the reserved peak that was recorded"),
-              kWhatIfSizeSample, true, tr("MiB more") },
-            "saved_bytes" },
-        { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
-              QStringLiteral("runs out of memory; an estimate, by recordings"), false },
-            "sureness" },
-    })
+                  QStringLiteral("expandable_segments:True"), false, {}, true },
+                "change" },
+            { { tr("Reserved peak"),
+                  tr("By replay; the upper bound where there is a range only; with endless memory where a "
+                     "request is "
+                     "refused"),
+                  kWhatIfSizeSample, true, kWhatIfUnit },
+                "reserved_bytes_peak" },
+            { { tr("Saved"),
+                  isOnTop ? tr("Of the reserved peak of what is asked, by the same replay")
+                          : tr("Of the reserved peak with the recorded settings, by the same replay"),
+                  kWhatIfSizeSample, true, tr("MiB more") },
+                "saved_bytes" },
+            { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
+                  QStringLiteral("runs out of memory; an estimate, by recordings"), false },
+                "sureness" },
+        },
+        std::ranges::any_of(alternatives,
+            [](const WhatIfAlternative& of) { return of.prediction && of.prediction->servesRequest; })))
     , m_alternatives(std::move(alternatives))
-    , m_stands(standsBytesPeak)
 {
-    std::ranges::stable_sort(m_alternatives, model::standsBefore, &WhatIfAlternative::prediction);
+    std::ranges::stable_sort(m_alternatives, model::standsBefore);
 }
 
 std::optional<std::int64_t> AlternativesTable::figure(std::uint32_t row, int column) const
 {
-    const auto& prediction = m_alternatives[row].prediction;
-    if (!prediction || (column != Reserved && column != Saved))
+    const auto& need = m_alternatives[row].need;
+    if (!need || (column != Reserved && column != Saved))
         return std::nullopt;
-    const std::int64_t needed = prediction->neededBytes();
-    return column == Reserved ? needed : m_stands - needed;
+    return column == Reserved ? need->afterBytes : need->savedBytes();
 }
 
 std::string AlternativesTable::text(std::uint32_t row, int column) const
 {
     const WhatIfAlternative& of = m_alternatives[row];
     if (column == Change)
-        return of.scenario.settings ? "settings=" + *of.scenario.settings : of.scenario.changes.front().text;
+        return of.change.texts().front();
+    if (column == Serves)
+        return !of.prediction || !of.prediction->servesRequest ? std::string()
+            : *of.prediction->servesRequest                    ? "true"
+                                                               : "false";
     if (column != Sureness)
         return {};
     return !of.prediction ? text::english(of.prediction.error())
@@ -84,25 +92,21 @@ TableCell AlternativesTable::cell(std::uint32_t row, int column) const
     const WhatIfAlternative& of = m_alternatives[row];
     const bool isWorse = figure(row, Saved).value_or(0) < 0;
     if (column == Change)
-        return isWorse ? noteCell(text::scenario(of.scenario)) : TableCell{ text::scenario(of.scenario), {} };
+        return isWorse ? noteCell(text::scenario(of.change)) : TableCell{ text::scenario(of.change), {} };
+    if (column == Serves)
+        return servesCell(of.prediction ? of.prediction->servesRequest : std::nullopt);
     if (column == Sureness) {
         if (!of.prediction)
             return noteCell(text::said(of.prediction.error().what));
         const QString sure = text::sureness(*of.prediction);
+        if (of.prediction->servesRequest) // said in its column
+            return noteCell(sure);
         if (of.prediction->runsOutOfMemory)
             return noteCell(tr("runs out of memory; %1").arg(sure));
-        if (of.prediction->atLeastBytes) // and what follows is not known
-            return noteCell(of.prediction->predicted && of.prediction->endsRefused
-                    ? tr("serves what was refused; %1").arg(sure)
-                    : tr("at least; %1").arg(sure));
-        return noteCell(sure);
+        return noteCell(of.prediction->atLeastBytes ? tr("at least; %1").arg(sure) : sure);
     }
     const auto bytes = figure(row, column);
-    if (column != Saved || !isWorse)
-        return bytes ? bytesCell(*bytes) : noteCell(kNoFigure);
-    TableCell cell = bytesCell(-*bytes);
-    cell.note = tr("%1 more").arg(cell.note);
-    return cell;
+    return !bytes ? noteCell(kNoFigure) : column == Saved ? savedCell(*bytes) : bytesCell(*bytes);
 }
 
 QString AlternativesTable::tooltip(std::uint32_t row, int column) const

@@ -18,11 +18,9 @@ namespace strata::views {
 class AlternativesTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(AlternativesTable)
 public:
-    enum Place { Change, Reserved, Saved, Sureness };
+    enum Place { Change, Reserved, Saved, Sureness, Serves }; ///< Serves: where a request was refused
 
-    /// `standsBytesPeak`: what is reserved without any of them.
-    AlternativesTable(
-        std::vector<WhatIfAlternative> alternatives, std::int64_t standsBytesPeak, bool isOnTop = false);
+    explicit AlternativesTable(std::vector<WhatIfAlternative> alternatives, bool isOnTop = false);
     [[nodiscard]] std::uint32_t rowCount() const override
     {
         return static_cast<std::uint32_t>(m_alternatives.size());
@@ -39,7 +37,6 @@ private:
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
 
     std::vector<WhatIfAlternative> m_alternatives;
-    std::int64_t m_stands;
 };
 
 /// The figures of a PeakChart: requested, allocated and reserved, a row each.
@@ -65,7 +62,8 @@ class FittingCardsTable final : public FieldTable<model::CardFit> {
 public:
     enum Place { Card, Capacity, Margin, Fits };
 
-    /// `atLeast`: more may be needed, and what does not fit is certain alone. `ranOn` as of model::cardFits().
+    /// `atLeast`: more may be needed, and what does not fit is certain alone. `ranOn` as of
+    /// model::cardFits().
     FittingCardsTable(std::int64_t neededBytes, bool atLeast, const model::Card* ranOn = nullptr);
     [[nodiscard]] std::uint32_t rowCount() const override
     {
