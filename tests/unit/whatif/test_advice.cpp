@@ -133,6 +133,7 @@ TEST(Advice, IsSaidAsACommandAndASentence)
     advice.scenario.changes.push_back(*Change::parse("batch=x0.5"));
     advice.prediction.recorded = { 0, 0, std::int64_t{ 20 } << 30 };
     advice.prediction.most = { 0, 0, std::int64_t{ 12 } << 30 };
+    advice.need = { std::int64_t{ 20 } << 30, std::int64_t{ 12 } << 30 };
     advice.prediction.batchBefore = 8;
     EXPECT_EQ(advice.words(), (std::vector<std::string>{ "--change", "batch=x0.5", "--batch-of", "8" }));
     EXPECT_EQ(
