@@ -54,7 +54,8 @@ std::string foundOf(const model::FitPlan& plan)
             "recording with another batch (--with FILE2) tells each size",
             nameOf(chosen), capacity);
     if (!plan.met())
-        return "nothing that was tried fits " + capacity
+        return fmt::format("nothing that was tried fits {}: the least needs {}", capacity,
+                   formatBytes(chosen.mostReservedBytes()))
             + (plan.knowsBatch ? "" : "; the batch size is not known: --batch-of N tries smaller ones");
     if (plan.goal != model::FitGoal::LargestBatch)
         return fmt::format("{} fits {}", nameOf(chosen), capacity);

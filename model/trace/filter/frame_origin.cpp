@@ -129,6 +129,12 @@ std::string_view baseName(std::string_view file)
     return file.substr(file.find_last_of("/\\") + 1); // npos + 1 is 0
 }
 
+bool isModuleCall(std::string_view file, std::string_view function)
+{
+    return (function == "_call_impl" || function == "_wrapped_call_impl" || function == "inner")
+        && baseName(file) == "module.py" && originOf(file) == FrameOrigin::Torch;
+}
+
 bool isSharedLibrary(std::string_view file)
 {
     const std::string_view name = baseName(file);

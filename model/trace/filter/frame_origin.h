@@ -28,6 +28,10 @@ enum class FrameOrigin : std::uint8_t { User, PassThrough, Torch, PythonLibrary,
 /// A library or program without debug information: a line of it is an offset.
 [[nodiscard]] bool isSharedLibrary(std::string_view file);
 
+/// Whether a frame is one of those by which torch.nn.Module calls a forward and its hooks. A hook, as one of a
+/// deep step, changes which ones and their lines.
+[[nodiscard]] bool isModuleCall(std::string_view file, std::string_view function);
+
 /// "train.py" of "/home/u/train.py".
 [[nodiscard]] std::string_view baseName(std::string_view file);
 

@@ -283,9 +283,14 @@ Result<Prediction> answerOf(
     const Measure measure = isOfSequences ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
     const auto asked = isOfSequences ? prediction.sequenceAfter : prediction.batchAfter;
     const auto weighed = [&](Result<Prediction> answer, std::span<const RecordedRun> by) {
-        const auto& capacity = scenario.capacityBytes;
-        if (answer)
-            weighTold(*answer, by, capacity ? capacity : by.front().report->capacityBytes);
+        if (!answer)
+            return answer;
+        weighTold(*answer, by);
+        const auto capacity
+            = scenario.capacityBytes ? scenario.capacityBytes : by.front().report->capacityBytes;
+        // Bounds are wider than the runs that were replayed for them.
+        answer->mayRunOutOfMemory = !answer->runsOutOfMemory
+            && (answer->mayRunOutOfMemory || (capacity && answer->most.allocatedBytesPeak > *capacity));
         return answer;
     };
     if (!asked)

@@ -99,8 +99,7 @@ void tellBounds(Recording& recording, const Prediction& prediction)
         + formatBytes(prediction.most.reservedBytesPeak) + " reserved";
 }
 
-void weighTold(
-    Prediction& prediction, std::span<const RecordedRun> runs, std::optional<std::int64_t> capacityBytes)
+void weighTold(Prediction& prediction, std::span<const RecordedRun> runs)
 {
     std::array<Shares, std::size(kPeaks)> shares;
     bool isOfPrediction = false, hadPoint = true;
@@ -125,9 +124,6 @@ void weighTold(
         prediction.most.*peak = inShare(prediction.most.*peak, shares[i].most);
     }
     prediction.exact = false;
-    prediction.mayRunOutOfMemory = !prediction.runsOutOfMemory
-        && (prediction.mayRunOutOfMemory
-            || (capacityBytes && prediction.most.requestedBytesPeak > *capacityBytes));
     const Sentence why = say("the recording is itself a prediction of strata whatif");
     if (!hadPoint && prediction.predicted) {
         prediction.predicted.reset();

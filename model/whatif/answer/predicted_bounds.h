@@ -16,10 +16,9 @@ namespace strata::model {
 void tellBounds(Recording& recording, const Prediction& prediction);
 
 /// Widens an answer by what recordings that it is made of tell so: by the same shares of its bounds, the
-/// widest of them, and with no point where one had none. `capacityBytes`: of the device, where it is known,
-/// which it may run out of then. Nothing where all are of runs, or of predictions that were exact. Bounds
-/// that are none, as a higher one below the lower one, widen nothing. O(runs + bytes of the facts).
-void weighTold(
-    Prediction& prediction, std::span<const RecordedRun> runs, std::optional<std::int64_t> capacityBytes);
+/// widest of them, and with no point where one had none. Nothing where all are of runs, or of predictions that
+/// were exact. Bounds that are none, as a higher one below the lower one, widen nothing. O(runs + bytes of the
+/// facts).
+void weighTold(Prediction& prediction, std::span<const RecordedRun> runs);
 
 } // namespace strata::model

@@ -123,6 +123,8 @@ public:
             if (step == &FitPlanning::addSettings || step == &FitPlanning::addFused)
                 m_plan.freeOptions = m_plan.options.size();
         }
+        if (const auto left = leaveOutNeedless(); !left)
+            return Failure(left.error());
         m_plan.choose();
         return std::move(m_plan);
     }
@@ -301,6 +303,56 @@ private:
                 return added;
             if (m_plan.options.back().fits)
                 break;
+        }
+        return {};
+    }
+
+    /// Of an option that fits at the end, before it: the same without what it fits without, the costliest
+    /// first. A batch is as large as the changes beside it allow.
+    Result<void> leaveOutNeedless()
+    {
+        FitOption least = m_plan.options.back();
+        if (!least.fits || anyDoes(least.changes, Does::Batch))
+            return {};
+        std::vector<Change> changes = least.changes;
+        std::ranges::stable_sort(changes, std::ranges::greater(), [](const Change& change) {
+            return std::pair(change.does(Does::Checkpoints), change.kind->effort);
+        });
+        bool isLess = false;
+        const auto tryIt = [&](FitOption option) -> Result<void> {
+            if (option.changes.empty() && !option.settings) // nothing at all was the first option
+                return {};
+            const auto told = tell(option);
+            if (!told && told.error().kind != Error::Kind::Refused)
+                return Failure(told.error());
+            if (told && option.fits) {
+                least = std::move(option);
+                isLess = true;
+            }
+            return {};
+        };
+        for (auto change = changes.begin(); change != changes.end();) {
+            FitOption option = least;
+            const ChangeKind* const kind = change->kind; // all checkpoints together
+            std::erase_if(option.changes, [&](const Change& one) { return one.kind == kind; });
+            change = std::find_if(change, changes.end(), [&](const Change& one) { return one.kind != kind; });
+            if (anyDoes(least.changes, Does::Checkpoints) && !anyDoes(option.changes, Does::Checkpoints)) {
+                option.checkpoints.reset();
+                option.share = 0;
+            }
+            if (const auto tried = tryIt(std::move(option)); !tried)
+                return tried;
+        }
+        if (least.settings) {
+            FitOption option = least;
+            option.settings.reset();
+            if (const auto tried = tryIt(std::move(option)); !tried)
+                return tried;
+        }
+        if (isLess) {
+            if (m_plan.freeOptions == m_plan.options.size())
+                ++m_plan.freeOptions;
+            m_plan.options.insert(m_plan.options.end() - 1, std::move(least));
         }
         return {};
     }

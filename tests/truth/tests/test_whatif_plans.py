@@ -214,6 +214,35 @@ class TestPlans:
         plans.tell("largest batch", batches=len(rows), fit=fitting, larger_do_not_fit=sum(row[-1] is False for row in rows))
         failures.expect("largest batches", "they fit in 95 %", fitting >= 0.95 * len(rows) or fitting >= len(rows) - 1 and len(rows) < 20)
 
+    def test_cheapest_needs_each_of_its_changes(self, plans, failures):
+        """A plan that fits does not fit without the changes of any one kind, or without its settings."""
+        stacked = 0
+        for case in plans.cases:
+            recording = Recording(checkpointed(case))
+            for times in (0.9, 0.7, 0.5, 0.3):
+                capacity = int(times * plans.reserved(recording))
+                plan, _ = plans.plan_of(recording, "cheapest", "--capacity", str(capacity))
+                if plan is None or not plan["met"] or "chosen" not in plan:
+                    continue
+                row = plan["rows"][plan["chosen"]]
+                parts = collections.defaultdict(list)
+                for change in row["changes"]:
+                    parts[change.split("=")[0]] += changes(change)
+                if row["settings"] is not None:
+                    parts["settings"] = ["--set", row["settings"]]
+                if len(parts) < 2 or "batch" in parts:
+                    continue
+                stacked += 1
+                for left in parts:
+                    words = [word for part in parts if part != left for word in parts[part]]
+                    fits = True
+                    for room in (capacity, int(capacity / MARGIN)):
+                        _, answer = plans.whatif.ask(recording, "--capacity", str(room), *words)
+                        fits = fits and answer is not None and bool(answer["devices"]) and not answer["devices"][0]["out_of_memory"]
+                    failures.expect(case.name, f"{words} fits {capacity} bytes as well, without {left}", fits, False)
+        print(f"  cheapest plans with more than one kind of change: {stacked}", flush=True)
+        failures.expect("cheapest", "some plans have more than one kind of change", stacked > 0)
+
     def test_recompute_by_kernels(self, plans, asked, failures):
         """What plans compute again, as kernels that were recorded tell, of what the kernels of real runs take more; and a plan that is confirmed."""
         whatif, ratios = plans.whatif, []

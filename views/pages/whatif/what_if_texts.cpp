@@ -43,6 +43,7 @@ struct Fitting {
     const WhatIfQuestion& question;
     std::int64_t leastBytes = 0, mostBytes = 0; ///< that it needs: between these
     bool isRefused = false; ///< it runs out of memory on the card that matters, which was said
+    bool isServed = false; ///< on that card, whatever lies between the bounds
 
     [[nodiscard]] bool isExact() const { return leastBytes == mostBytes; }
 };
@@ -86,6 +87,9 @@ QString ownFitText(const OwnCard& own, const Fitting& fitting)
     if (fitting.leastBytes + context > own.bytes)
         return WhatIfText::tr("It does not fit on %1: %2 are missing.")
             .arg(name, text::bytes(fitting.leastBytes + context - own.bytes));
+    if (margin < 0 && fitting.isServed)
+        return WhatIfText::tr("It is tight on %1: the allocator has to give back what it caches, up to %2.")
+            .arg(name, text::bytes(-margin));
     if (margin < 0)
         return WhatIfText::tr("It may not fit on %1: up to %2 are missing.").arg(name, text::bytes(-margin));
     if (margin < model::outsideBytesOfProcess())
@@ -140,7 +144,8 @@ QString fitText(const WhatIfQuestion& question, const model::Prediction& predict
     return fitText({ .question = question,
         .leastBytes = prediction.predicted ? prediction.neededBytes() : prediction.least.reservedBytesPeak,
         .mostBytes = prediction.roomBytes(),
-        .isRefused = prediction.runsOutOfMemory });
+        .isRefused = prediction.runsOutOfMemory,
+        .isServed = !prediction.runsOutOfMemory && !prediction.mayRunOutOfMemory });
 }
 
 /// "1.20 GiB less than was recorded".

@@ -161,8 +161,7 @@ LeakOrigins::FrameMarks LeakOrigins::marksOf(FrameId id)
         marks.inHistory = file.ends_with("lbfgs.py") || names("LBFGS");
     }
     if (from == FrameOrigin::Torch) {
-        marks.callsModule
-            = baseName(file) == "module.py" && (function == "_call_impl" || function == "inner");
+        marks.callsModule = isModuleCall(file, function);
         marks.inFunctional = baseName(file) == "functional.py";
     }
     return marks;

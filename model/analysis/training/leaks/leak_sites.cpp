@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/training/leaks/leak_sites.h"
 
+#include "model/trace/filter/frame_origin.h"
 #include "model/trace/filter/grouping.h"
 
 #include <algorithm>
@@ -57,6 +58,7 @@ public:
         if (!collect(m_all, progress))
             return fail(Error::Kind::Cancelled, say("cancelled"));
         findPassingStreams(m_all);
+        findAlikeStacks(m_all);
         std::vector<StayingSite> found = grouped(m_all, Level::Site, progress);
         refine(found, Level::LineOrPlace, progress);
         refine(found, Level::Stream, progress);
@@ -114,13 +116,41 @@ private:
         }
     }
 
+    /// Stacks that differ only in how Module calls a forward: a deep step has hooks, other steps have none.
+    void findAlikeStacks(const std::vector<Staying>& all)
+    {
+        const Recording& recording = m_trace.recording();
+        boost::unordered_flat_map<std::uint32_t, bool> calls;
+        const auto callsModule = [&](FrameId id) {
+            const auto [known, isNew] = calls.try_emplace(id.value);
+            if (isNew) {
+                const Frame& frame = recording.stacks.frame(id);
+                known->second
+                    = isModuleCall(recording.strings[frame.file], recording.strings[frame.function]);
+            }
+            return known->second;
+        };
+        boost::unordered_flat_map<std::vector<std::uint32_t>, std::uint32_t> firsts;
+        std::vector<std::uint32_t> rest;
+        for (const Staying& staying : all) {
+            const StackId stack = m_trace.blocks().stack[staying.block];
+            if (!stack.valid() || m_alike.contains(stack.value))
+                continue;
+            rest.clear();
+            for (const FrameId frame : recording.stacks.stack(stack))
+                if (!callsModule(frame))
+                    rest.push_back(frame.value);
+            m_alike.emplace(stack.value, firsts.try_emplace(rest, stack.value).first->second);
+        }
+    }
+
     [[nodiscard]] SiteKey keyOf(const Staying& staying, Level level, const GroupTable* lines) const
     {
         const BlockColumns& blocks = m_trace.blocks();
         const StackId stack = blocks.stack[staying.block];
         SiteKey key;
         if (stack.valid()) {
-            key.stack = level == Level::Site ? stack.value : lines->groupOfStack(stack);
+            key.stack = level == Level::Site ? m_alike.at(stack.value) : lines->groupOfStack(stack);
             return key;
         }
         const StreamIndex stream = blocks.stream[staying.block];
@@ -244,6 +274,7 @@ private:
     const AllocatorSettings& m_settings;
     std::vector<Staying> m_all; // in the order of births
     std::vector<bool> m_passing; // by stream
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_alike; // the first stack that is like a stack
 };
 
 constexpr std::size_t kFewestSiteSteps = 6; ///< of a kind, to be looked at

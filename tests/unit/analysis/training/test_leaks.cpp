@@ -327,6 +327,26 @@ TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
     EXPECT_NE(report.sites[0].pattern.text().find("evaluation"), std::string::npos);
 }
 
+/// A deep step has hooks, by which Module calls a forward through other lines.
+TEST(Leaks, CountTheBlockOfADeepStepWithTheOthers)
+{
+    const std::string module = "@/usr/lib/python3/site-packages/torch/nn/modules/module.py:";
+    const std::string wrapped = "_wrapped_call_impl" + module + "1787|step@/home/me/train.py:13";
+    const auto leakOf = [&](bool deep) {
+        return run([&](StepTrace& trace, int step) {
+            (void)trace.alloc(1024, "forward@/home/me/model.py:5|"
+                    + (deep && step == 20 ? "inner" + module + "1840|_call_impl" + module + "1890|"
+                                          : "_call_impl" + module + "1798|")
+                    + wrapped);
+        });
+    };
+    const LeakReport plain = leakOf(false), deep = leakOf(true);
+    ASSERT_EQ(deep.sites.size(), 1u);
+    ASSERT_EQ(deep.sites[0].survivors.size(), plain.sites.at(0).survivors.size());
+    for (std::size_t i = 0; i < deep.sites[0].survivors.size(); ++i)
+        EXPECT_EQ(deep.sites[0].survivors[i].blocks, plain.sites[0].survivors[i].blocks) << i;
+}
+
 TEST(Leaks, NameTheHookOfABackward)
 {
     const auto hasHook = [](Phase phase, const std::string& stack) {
