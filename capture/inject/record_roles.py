@@ -21,6 +21,7 @@ NO_OPTIMIZER = 0xffffffff
 FEW_OPTIMIZERS = 4
 ABSENT = -1  # address of what is not there
 MOST_LEAVES = 100_000
+ALWAYS_LOOKED, SELDOM_LOOKED = 16, 16  #: backwards: so many are looked at, then one of so many until something moves
 PATIENCE = 30  # seconds that a thread may wait for another one's hook: the program may hold locks that we know nothing of
 
 
@@ -338,16 +339,24 @@ def addresses_of(tensors, data_ptr):
     return None if 0 in addresses else addresses
 
 
+def place_of(tensor):
+    """Of any tensor; 0: it has none, or none that can be asked for."""
+    try:
+        return tensor.data_ptr()
+    except Exception:  # it is gone, or has no memory of its own
+        return 0
+
+
 def held_by(module, role):
     return module._parameters if role == PARAMETER else module._buffers
 
 
-def plain(tensor):
-    """What torch.func wraps while it runs."""
-    functorch = sys.modules["torch"]._C._functorch
-    while functorch.is_functorch_wrapped_tensor(tensor):
-        tensor = functorch.get_unwrapped(tensor)
-    return tensor
+def given(tensor):
+    """What torch.func wraps while it runs; None of a result, which hangs in a graph, or of one that no gradient is asked for."""
+    functorch, parameter, is_wrapped = sys.modules["torch"]._C._functorch, sys.modules["torch"].nn.Parameter, False
+    while tensor.is_leaf and functorch.is_functorch_wrapped_tensor(tensor):
+        tensor, is_wrapped = functorch.get_unwrapped(tensor), True
+    return tensor if tensor.is_leaf and (is_wrapped or tensor.requires_grad or isinstance(tensor, parameter)) else None
 
 
 def role_at(module, path):
@@ -360,66 +369,77 @@ def role_at(module, path):
 
 
 class WithoutOptimizer:
-    """What is told of a program until an optimizer steps: its own code changes the parameters."""
+    """What is told of a program until an optimizer steps: its own code changes the parameters of its modules."""
 
     def __init__(self, recorder, modules, list_modules):
         self.modules, self.list_modules = modules, list_modules
         self.passed = {role: Places(recorder, role) for role in (PARAMETER, BUFFER)}
         self.gradients = Places(recorder, GRADIENT)
-        self.before = None  # where parameters of modules were at the last backward
+        self.parameters, self.before = [], None  # weak references to those of modules, and where they were when looked at last
+        self.backwards = self.quiet = 0  # since something moved
         self.names = {}  # id of a parameter that no module owns -> (weak reference to it, name)
         self.leaves = {}  # id of a tensor that grad() differentiated by -> (weak reference to it, its version then)
 
-    def known(self, table, tensor):
-        known = table.get(id(tensor))
+    def known(self, tensor, of=None):
+        known = (self.names if of is None else of).get(id(tensor))
         return known if known is not None and known[0]() is tensor else None
 
     def passes(self, module, tensors):
-        """functional_call(): a module runs with these in place of its own. What hangs in a graph is made from parameters."""
-        tensors = {path: each for path, each in ((path, plain(each)) for path, each in tensors.items()) if each.is_leaf}
-        if all(self.known(self.names, each) for each in tensors.values()):
-            return
-        self.names = {number: known for number, known in self.names.items() if known[0]() is not None}
+        """functional_call(): a module runs with these in place of its own."""
+        looked = {}
         for path, each in tensors.items():
+            role, found = role_at(module, path), given(each)
+            if found is None and role == BUFFER:
+                found = each if each.is_leaf else None
+            if found is not None and not self.known(found):
+                looked[path] = role, found
+        if looked:
+            self.names = {number: known for number, known in self.names.items() if known[0]() is not None}
+        for path, (role, each) in looked.items():
             name = self.modules.name_in(module, path)
-            self.passed[role_at(module, path)].look_into(name, "", each, is_new=True)
+            self.passed[role].look_into(name, "", each, is_new=True)
             self.names[id(each)] = weakref.ref(each), name
 
     def before_backward(self):
-        """An assignment to `parameter.data` calls no hook."""
-        tensors = [each for module in list(self.modules.alive.values()) for each in list(module._parameters.values()) if each is not None]
-        before, self.before = self.before, addresses_of(tensors, sys.modules["torch"].Tensor.data_ptr)
-        if self.modules.dirty or self.before is None or self.before != before:
+        """An assignment to `parameter.data` calls no hook. Where nothing moves, most backwards are not looked at."""
+        self.backwards += 1
+        if not self.modules.dirty and self.quiet > ALWAYS_LOOKED and self.backwards % SELDOM_LOOKED:
+            return
+        if self.modules.dirty:
+            self.modules.find_owners()
+            self.parameters = [weakref.ref(each) for module in list(self.modules.alive.values())
+                               for each in list(module._parameters.values()) if each is not None]
+            self.before = None
+        places = [place_of(each()) for each in self.parameters]
+        moved, self.before = self.before != places, places
+        self.quiet = 0 if moved else self.quiet + 1
+        if moved:
             self.list_modules()
 
     def after_grad(self, inputs, gradients):
-        owned = {id(each): (module, name) for module in list(self.modules.alive.values())
-                 for name, each in list(module._parameters.items()) if each is not None}
-        moved = {id(each) for each in inputs if id(each) not in owned and not self.known(self.names, each) and self.is_moved(each)}
+        # Beside modules, leaves that change may be inputs: of an attack, positions, buffers that are filled again.
+        moved = [] if self.parameters else [each for each in inputs if not self.known(each) and self.is_moved(each)]
+        for each in moved if len(moved) > 1 else []:  # one alone may be an input
+            name = f"parameter {len(self.passed[PARAMETER].known)}"
+            self.passed[PARAMETER].look_into(name, "", each)
+            self.names[id(each)] = weakref.ref(each), name
         for each, gradient in zip(inputs, gradients):
-            if id(each) in owned:
-                name = self.modules.name_in(*owned[id(each)])
-            elif id(each) in moved and len(moved) > 1:  # one alone may be an input that an attack changes
-                name = f"parameter {len(self.passed[PARAMETER].known)}"
-                self.passed[PARAMETER].look_into(name, "", each)
-                self.names[id(each)] = weakref.ref(each), name
-            else:
-                name = (self.known(self.names, each) or (None, None))[1]
-            if name and gradient is not None:
+            name = gradient is not None and (self.modules.name_of(each) or (self.known(each) or (None, None))[1])
+            if name:
                 self.gradients.look_into(name, "", gradient, is_new=True)
 
     def is_moved(self, tensor):
         """A leaf that the program has changed in place since grad() differentiated by it first: that trains it."""
-        if not isinstance(tensor, sys.modules["torch"].Tensor) or not tensor.is_leaf or plain(tensor) is not tensor:
+        if not isinstance(tensor, sys.modules["torch"].Tensor) or given(tensor) is not tensor:
             return False
-        known = self.known(self.leaves, tensor)
+        known = self.known(tensor, self.leaves)
         if known is None:
             if len(self.leaves) >= MOST_LEAVES:
                 self.leaves = {number: each for number, each in self.leaves.items() if each[0]() is not None}
             if len(self.leaves) < MOST_LEAVES:
                 self.leaves[id(tensor)] = weakref.ref(tensor), tensor._version
             return False
-        return tensor._version != known[1]
+        return tensor._version != known[1] and len(self.passed[PARAMETER].known) < MOST_LEAVES
 
 
 class Listener:
@@ -559,18 +579,26 @@ class Listener:
         run = getattr(module, "_engine_run_backward", None)
         if run is None:  # an older PyTorch
             return
-        before, after = self.telling(self.without_optimizer.before_backward), self.telling(self.without_optimizer.after_grad)
+        self.before_backward = self.telling(self.without_optimizer.before_backward)
+        self.after_grad = self.telling(self.without_optimizer.after_grad)
 
         @functools.wraps(run)
         def run_backward(outputs, *arguments, **named):
             if self.optimizers:
                 return run(outputs, *arguments, **named)
-            before()
+            self.before_backward()
             gradients = run(outputs, *arguments, **named)
             if gradients and len(arguments) > 3:  # grad() was asked for them
-                after(arguments[3], gradients)
+                self.after_grad(arguments[3], gradients)
             return gradients
         module._engine_run_backward = run_backward
+
+    def patch_dynamo(self, module):
+        """torch._dynamo is loaded: what is called within a compiled function must not compile these."""
+        autograd = sys.modules["torch.autograd"]
+        if hasattr(self, "before_backward"):
+            self.before_backward, self.after_grad = module.disable(self.before_backward), module.disable(self.after_grad)
+            autograd._engine_run_backward = module.disable(autograd._engine_run_backward, recursive=False)
 
     def patch_stateless(self, module):
         """torch.nn.utils.stateless is loaded."""
@@ -591,5 +619,6 @@ class Listener:
         """Module -> what is to be done when it is loaded."""
         return {"torch.nn.modules.module": [self.guarded(self.patch_modules)],
                 "torch.autograd": [self.guarded(self.patch_autograd)],
+                "torch._dynamo": [self.guarded(self.patch_dynamo)],
                 "torch.nn.utils.stateless": [self.guarded(self.patch_stateless)],
                 "torch.optim.optimizer": [self.guarded(self.patch_optimizers)]}

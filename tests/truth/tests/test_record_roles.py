@@ -325,24 +325,67 @@ for tensors, role in (stacked[0], "parameter"), (stacked[1], "buffer"), (weights
     of(role, {"Sequential." + name: each for name, each in tensors.items()})
 compiled = torch.compile(lambda each: functional_call(net, each, (x,)).sum(), fullgraph=True, backend="eager")
 compiled(weights)
+with torch.no_grad():  # nobody asks for gradients of generated weights
+    large = nn.Linear(8, 65536, device="meta")  # too large to lie where small ones lay
+    generated = {name: torch.ones(each.shape, device="cuda") for name, each in large.named_parameters()}
+    functional_call(large, generated, (x,))
+kept += generated.values()
+attacked = [torch.ones(65536, 8, device="cuda", requires_grad=True) for _ in range(2)]
+for step in range(3):  # a pair that an attack changes, as of positions and a cell
+    slopes = torch.autograd.grad((net(attacked[0]) * net(attacked[1])).sum(), attacked)
+    with torch.no_grad():
+        for each, slope in zip(attacked, slopes):
+            each.add_(slope.sign(), alpha=0.1)
+kept += [*attacked, *slopes]
+print(json.dumps({"listed": listed, "others": others, "kept": [each.data_ptr() for each in kept]}))
+"""
+
+
+#: Weights that no module has, and an input alike, which the program leaves as it is.
+WITHOUT_MODULES = """
+import json, torch
+listed, others, kept = [], [], []
 weight, bias, data = (torch.ones(*shape, device="cuda", requires_grad=True) for shape in ((8, 24), (24,), (65536, 8)))
-MADE = "parameter 4", "parameter 5"
 for step in range(3):
     slopes = torch.autograd.grad((data @ weight + bias).sum(), (weight, bias, data))
     if step:
-        of("gradient", dict(zip(MADE, slopes)))
+        listed += [["gradient", f"parameter {number}", each.data_ptr()] for number, each in enumerate(slopes[:2])]
     with torch.no_grad():
         for each, slope in zip((weight, bias), slopes):
             each.sub_(slope, alpha=0.1)
-of("parameter", dict(zip(MADE, (weight, bias))))
-kept += [data, slopes[2]]  # too large to lie where small ones lay
+listed += [["parameter", f"parameter {number}", each.data_ptr()] for number, each in enumerate((weight, bias))]
 attacked = torch.ones(65536, 8, device="cuda", requires_grad=True)
 for step in range(3):
     slope, = torch.autograd.grad((attacked @ weight).sum(), attacked)
     with torch.no_grad():
         attacked.add_(slope.sign(), alpha=0.1)
-kept += [attacked, slope]
-print(json.dumps({"listed": listed, "others": others, "kept": [each.data_ptr() for each in kept]}))
+kept += [data, slopes[2], attacked, slope]
+print(json.dumps({"listed": listed, "kept": [each.data_ptr() for each in kept]}))
+"""
+
+
+#: torch.compile runs backwards of its own, and backends of Python.
+COMPILED = """
+net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 8)).cuda()
+def penalty(x):
+    y = net(x).sum()
+    slope, = torch.autograd.grad(y, x, create_graph=True)
+    return y + slope.norm()
+compiled = torch.compile(penalty, backend="eager")
+def step(x):
+    loss = net(x).square().mean()
+    loss.backward()
+    return loss.detach()
+once = torch.compile(step, backend="eager")
+for _ in range(2):
+    compiled(torch.ones(4, 8, device="cuda", requires_grad=True)).backward()
+    once(torch.ones(4, 8, device="cuda"))
+o = torch.optim.AdamW(net.parameters())
+for _ in range(3):
+    compiled(torch.ones(4, 8, device="cuda", requires_grad=True)).backward()
+    o.step()
+    say(AdamW=(o, net.named_parameters()))
+    o.zero_grad()
 """
 
 
@@ -402,7 +445,7 @@ def record(strata, python, programs, folder):
 def recorded(strata, python, tmp_path_factory):
     """What `strata record` recorded."""
     programs = {name: SAYS + text for name, text in PROGRAMS.items() if name != TIED}
-    programs["without an optimizer"] = WITHOUT_OPTIMIZER
+    programs |= {"without an optimizer": WITHOUT_OPTIMIZER, "without modules": WITHOUT_MODULES, "compiled": SAYS + COMPILED}
     return record(strata, python, {**programs, "threads": THREADS.replace("FORKS", "100" if running.LONG else "30")}, str(tmp_path_factory.mktemp("roles")))
 
 
@@ -419,17 +462,23 @@ def test_tensors(recorded, name, failures):
     look_at_tensors(name, *recorded.look(name, failures), failures)
 
 
-def test_tensors_without_an_optimizer(recorded, failures):
-    session, said = recorded.look("without an optimizer", failures)
-    failures.expect("listing", "still told", "not recorded any more" in recorded.ended["without an optimizer"].stderr, False)
+@pytest.mark.parametrize("program, kept", [("without an optimizer", 6), ("without modules", 4)])
+def test_tensors_without_an_optimizer(recorded, failures, program, kept):
+    session, said = recorded.look(program, failures)
+    failures.expect("listing", "still told", "not recorded any more" in recorded.ended[program].stderr, False)
     rows = {(row["role"], row["name"], row["address"]) for row in record_tools.roles(session)}
+    found = said[-1] if said else {}
     for name, is_listed in ("listed", True), ("others", False):
-        found = said[-1][name] if said else []
-        failures.expect(name, "tensors", bool(found), True)
-        failures.expect(name, "of them in the recording", [each for each in found if (tuple(each) in rows) != is_listed], [])
-    kept = said[-1]["kept"] if said else []
-    failures.expect("inputs", "kept", len(kept), 4)
-    failures.expect("inputs", "listed", [row for row in rows if row[2] in kept], [])
+        failures.expect(name, "tensors", bool(found.get(name)), name == "listed" or program == "without an optimizer")
+        failures.expect(name, "of them in the recording", [each for each in found.get(name, []) if (tuple(each) in rows) != is_listed], [])
+    failures.expect("inputs", "kept", len(found.get("kept", [])), kept)
+    failures.expect("inputs", "listed", [row for row in rows if row[2] in found.get("kept", [])], [])
+
+
+def test_tensors_of_a_compiled_program(recorded, failures):
+    look_at_tensors("compiled", *recorded.look("compiled", failures), failures)
+    stderr = recorded.ended["compiled"].stderr
+    failures.expect("compiled", "warnings", [line for line in stderr.splitlines() if "strata" in line or "UserWarning" in line], [])
 
 
 def test_tensors_of_a_recording_that_begins_late(own, failures):
