@@ -19,7 +19,7 @@ bool takeDeepSteps(std::span<const std::byte> payload, const StreamTables& table
     if (const StepTaken taken = takeStep(chunk, tables, step); taken != StepTaken::Yes)
         return taken == StepTaken::NotHere;
     for (const wire::DeepTensorRow& row : chunk.tensors) {
-        step.tensors.push_back({ row.address, {} });
+        step.tensors.push_back({ row.address, {}, row.offset, row.elements });
         if (!StreamTables::find(tables.strings, row.type, step.tensors.back().type))
             return false;
     }
@@ -50,7 +50,7 @@ void writeDeepSteps(const Recording& recording, wire::ChunkWriter& writer)
         wire::DeepStepChunk chunk;
         writeStep(step, chunk);
         for (const DeepStep::Tensor& tensor : step.tensors)
-            chunk.tensors.push_back({ tensor.address, numberOf(tensor.type) });
+            chunk.tensors.push_back({ tensor.address, numberOf(tensor.type), tensor.offset, tensor.elements });
         for (const DeepStep::Row& row : step.rows) {
             chunk.rows.push_back({ row.kind, row.thread, static_cast<std::uint64_t>(row.event),
                 numberOf(row.name), numberOf(row.detail), row.saved, row.refs, row.layout, row.elements });

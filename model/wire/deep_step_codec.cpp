@@ -36,6 +36,8 @@ constexpr auto kDeepStepLayout = [](auto& coder, auto& chunk) {
     for (auto& row : rows)
         if (row.kind == DeepKind::Saved)
             coder.varint(row.elements);
+    if (coder.more(true))
+        coder.varints(tensors, &DeepTensorRow::offset, &DeepTensorRow::elements);
 };
 
 void encodeDeepStep(const DeepStepChunk& chunk, Bytes& out)

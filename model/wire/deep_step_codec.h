@@ -29,6 +29,8 @@ inline constexpr std::size_t kDeepKinds = 8;
 struct DeepTensorRow {
     std::uint64_t address = 0; ///< of its storage, somewhere in a block; 0: it has no memory
     std::uint32_t type = kNone; ///< string: "c10::BFloat16"
+    std::uint64_t offset = 0; ///< in its storage, in elements
+    std::uint64_t elements = 0; ///< the tensor's own, the most it ever had; 0: not told, or none
 
     friend bool operator==(const DeepTensorRow&, const DeepTensorRow&) = default;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/program/deep_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace strata::agent {
@@ -11,7 +12,15 @@ constexpr std::size_t kMostRows = std::size_t{ 1 }
     << 20; ///< a step of 300,000 operators: what has more is told so
 constexpr const char* kTooMany = "the step has too many operators";
 
-/// As c10::TensorImpl counts its elements, and knows whether they are contiguous.
+std::uint64_t elementsOf(const hook::DeepTensor& tensor)
+{
+    std::uint64_t elements = tensor.sizes ? 1 : 0;
+    for (std::uint32_t i = 0; tensor.sizes && i < tensor.dimensions; ++i)
+        elements *= static_cast<std::uint64_t>(tensor.sizes[i]);
+    return elements;
+}
+
+/// As c10::TensorImpl knows whether they are contiguous.
 void tellLayout(const hook::DeepTensor& tensor, wire::DeepRow& row)
 {
     if (!tensor.sizes || !tensor.strides)
@@ -138,8 +147,10 @@ std::uint32_t DeepLog::tensorOf(const hook::DeepTensor& seen)
         = m_tensors.try_emplace(seen.tensor, static_cast<std::uint32_t>(tensors.size()));
     if (isNew || tensors[known->second].address != seen.address) {
         known->second = static_cast<std::uint32_t>(tensors.size());
-        tensors.push_back({ seen.address, text(seen.type) });
+        tensors.push_back({ seen.address, text(seen.type), static_cast<std::uint64_t>(seen.offset) });
     }
+    std::uint64_t& elements = tensors[known->second].elements;
+    elements = std::max(elements, elementsOf(seen)); // set_() and resize_() change the same tensor
     return known->second;
 }
 

@@ -19,6 +19,7 @@ struct DeepStep {
     struct Tensor {
         std::uint64_t address = 0; ///< of its storage, somewhere in a block; 0: it has no memory
         StringId type; ///< "c10::BFloat16"; none: not told
+        std::uint64_t offset = 0, elements = 0; ///< as of wire::DeepTensorRow
     };
     struct Row {
         Kind kind = Kind::Operator;

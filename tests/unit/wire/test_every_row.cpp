@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <concepts>
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -71,7 +72,7 @@ void fill(OperatorRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a,
 void fill(WorkWaitRow& row, Distinct& set) { auto& [a, b, c, d, e, f] = row; set(a, b, c, d, e, f); }
 void fill(DriverAllocationRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g] = row; set(a, b, c, d, e, f, g); }
 void fill(WorkLossRow& row, Distinct& set) { auto& [a, b, c] = row; set(a, b, c); }
-void fill(DeepTensorRow& row, Distinct& set) { auto& [a, b] = row; set(a, b); }
+void fill(DeepTensorRow& row, Distinct& set) { auto& [a, b, c, d] = row; set(a, b, c, d); }
 void fill(DeepRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g, h, i] = row; set(a, b, c, d, e, f, g, h, i); }
 void fill(CallTensorRow& row, Distinct& set) { auto& [a, b, c, d, e] = row; set(a, b, c, d, e); }
 void fill(CallRow& row, Distinct& set) { auto& [a, b, c, d, e, f, g] = row; set(a, b, c, d, e, f, g); }
@@ -90,11 +91,11 @@ template <class Row> std::vector<Row> filled()
     return filled<Row>(set);
 }
 
-/// `item` comes back as it was, and no part of its bytes is taken for a whole. Where earlier Stratas wrote
-/// `missing` bytes less at the end, what they wrote comes back as `earlier`.
+/// `item` comes back as it was, and no part of its bytes is taken for a whole. Where earlier Stratas wrote so
+/// many bytes less at the end, what they wrote comes back as that of `earlier`.
 template <class Item, class Encode, class Decode>
 void holdRoundTrip(
-    const Item& item, Encode encode, Decode decode, std::size_t missing = 0, const Item& earlier = {})
+    const Item& item, Encode encode, Decode decode, const std::map<std::size_t, Item>& earlier = {})
 {
     Bytes payload;
     encode(item, payload);
@@ -102,9 +103,10 @@ void holdRoundTrip(
     ASSERT_TRUE(decode(payload, back));
     EXPECT_TRUE(back == item);
     for (std::size_t size = 0; size < payload.size(); ++size) {
-        const bool isWhole = missing > 0 && size + missing == payload.size();
-        ASSERT_EQ(decode(std::span(payload).first(size), back), isWhole) << size << " of " << payload.size();
-        EXPECT_TRUE(!isWhole || back == earlier);
+        const auto whole = earlier.find(payload.size() - size);
+        ASSERT_EQ(decode(std::span(payload).first(size), back), whole != earlier.end())
+            << size << " of " << payload.size();
+        EXPECT_TRUE(whole == earlier.end() || back == whole->second);
     }
 }
 
@@ -194,6 +196,9 @@ DeepStepChunk deepStep()
     auto& [device, unusable, beginEvent, endEvent, tensors, rows, refs] = step;
     set(device, unusable, beginEvent, endEvent);
     tensors = filled<DeepTensorRow>(set);
+    std::uint64_t place = 0;
+    for (DeepTensorRow& tensor : tensors)
+        tensor.offset = tensor.elements = ++place;
     rows = filled<DeepRow>(set);
     refs = { 2, 0, 1 };
     rows[0].tensors = 1;
@@ -300,7 +305,7 @@ TEST(EveryRow, OfAnnotationsComesBackWhole)
     Bytes with, without;
     encodeAnnotations(rows, with);
     encodeAnnotations(earlier, without);
-    holdRoundTrip(rows, encodeAnnotations, decodeAnnotations, with.size() - without.size(), earlier);
+    holdRoundTrip(rows, encodeAnnotations, decodeAnnotations, { { with.size() - without.size(), earlier } });
 }
 
 TEST(EveryRow, OfUserDataComesBackWhole)
@@ -331,13 +336,17 @@ TEST(EveryRow, OfChunksWithSeveralListsComesBackWhole)
     holdRoundTrip(deviceWork(), encodeDeviceWork, decodeDeviceWork);
     holdRoundTrip(operators(), encodeOperators, decodeOperators);
     holdRoundTrip(callList(), encodeCallList, decodeCallList);
-    DeepStepChunk earlier = deepStep();
-    for (DeepRow& row : earlier.rows) {
+    DeepStepChunk earlier = deepStep(), first;
+    for (DeepTensorRow& tensor : earlier.tensors)
+        tensor.offset = tensor.elements = 0;
+    first = earlier;
+    for (DeepRow& row : first.rows) {
         row.layout = DeepLayout::NotTold;
         row.elements = 0;
     }
-    constexpr std::size_t kLayoutsAndElements = 4; // a byte each
-    holdRoundTrip(deepStep(), encodeDeepStep, decodeDeepStep, kLayoutsAndElements, earlier);
+    constexpr std::size_t kLayoutsAndElements = 4, kPlaces = 6; // a byte each
+    holdRoundTrip(deepStep(), encodeDeepStep, decodeDeepStep,
+        { { kPlaces, earlier }, { kPlaces + kLayoutsAndElements, first } });
 }
 
 TEST(EveryRow, OfAKindThatIsNotKnownIsDropped)
