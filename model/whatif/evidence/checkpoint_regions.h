@@ -4,7 +4,7 @@
 #include "model/base/result.h"
 #include "model/whatif/evidence/guessed_owners.h"
 #include "model/whatif/run/step_edits.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
 #include <cstdint>
 #include <map>

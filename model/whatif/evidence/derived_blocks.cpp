@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/evidence/derived_blocks.h"
 
-#include "model/whatif/run/live_blocks.h"
+#include "model/analysis/training/deep/live_blocks.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 

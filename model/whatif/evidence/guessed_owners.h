@@ -6,7 +6,7 @@
 #include "model/trace/device_trace.h"
 #include "model/whatif/ask/module_choice.h"
 #include "model/whatif/run/step_edits.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "model/timeline/clock.h"
 #include "model/trace/device_trace.h"
 #include "model/trace/program/deep_step.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/kinds/last_uses.h"
 
+#include "model/analysis/training/deep/step_owners.h"
 #include "model/analysis/training/steps/step_ends.h"
 #include "model/trace/frames.h"
 #include "model/whatif/evidence/site_blocks.h"
 #include "model/whatif/run/aligned_steps.h"
 #include "model/whatif/run/step_edits.h"
-#include "model/whatif/run/step_owners.h"
 
 #include <algorithm>
 #include <iterator>

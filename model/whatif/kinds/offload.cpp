@@ -4,7 +4,7 @@
 #include "model/analysis/training/steps/step_ends.h"
 #include "model/whatif/ask/lacks.h"
 #include "model/whatif/run/step_edits.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
 #include <algorithm>
 #include <map>

@@ -22,7 +22,7 @@ struct HeldLine {
     std::string line; ///< that asks for them, frameLabel()
     std::string lastUse; ///< line that uses them last, or "backward", "optimizer", "nothing"; empty: not told
     std::string letGo; ///< line at which they go; empty: they stay
-    bool isLoaded = false; ///< of torch.load
+    bool isLoaded = false; ///< of torch.load() or load_file()
     std::int64_t blocks = 0;
     std::int64_t bytes = 0; ///< of those blocks, requested
     std::optional<std::int64_t> heldNs; ///< the longest; none: they stay, or no times were recorded

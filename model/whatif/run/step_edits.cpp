@@ -6,6 +6,9 @@
 #include "model/whatif/run/aligned_steps.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace strata::model {
@@ -26,6 +29,23 @@ std::uint32_t middlePaired(const AlignedStep& step)
         if (step.blocks[i] != AlignedStep::kNone && --left == 0)
             return step.firstBlock + static_cast<std::uint32_t>(i);
     return AlignedStep::kNone;
+}
+
+/// The classes of modules that ran, the most frequent first.
+std::string classesIn(const StepOwners& owners, const StringTable& strings)
+{
+    std::map<std::string_view, int> counts;
+    for (const StepOwners::Window& window : owners.windows)
+        ++counts[strings[window.type]];
+    std::vector<std::pair<int, std::string_view>> classes;
+    for (const auto& [name, count] : counts)
+        classes.emplace_back(-count, name);
+    std::ranges::sort(classes);
+    constexpr std::size_t kNamed = 12;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(classes.size(), kNamed); ++i)
+        text.append(i == 0 ? "" : ", ").append(classes[i].second);
+    return text + (classes.size() > kNamed ? ", ..." : "");
 }
 
 } // namespace
@@ -117,11 +137,13 @@ Hint hintForDeepStep(const DeviceTrace& trace, Hint ofOneGpu)
         ? std::move(ofOneGpu)
         : hintToRun(say("what a step on several GPUs comes to, the program itself tells: --confirm -- "
                         "COMMAND, or strata dryrun --devices %1 --change",
-              gpus));
+            gpus));
 }
 
 Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
 {
+    if (const DeepStep* const step = deepStepOf(trace))
+        return step;
     Sentence why;
     const DeepStep* other = nullptr; // of another GPU
     if (const auto* const part = trace.recording().parts.find<DeepSteps>())
@@ -130,10 +152,7 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
                 other = &step;
                 continue;
             }
-            const DeepCheck check = checkDeepStep(trace, step);
-            if (isUsable(step, check))
-                return &step;
-            why = sayDeepCheck(step, check, trace.recording().strings);
+            why = sayDeepCheck(step, checkDeepStep(trace, step), trace.recording().strings);
         }
     if (why.empty() && other != nullptr) // a step that both took part in is told of the first
         why = other->unusable.valid() ? say("it is not to be used: %1",
@@ -147,9 +166,10 @@ Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
         say("the recording has no deep step, which tells what is saved for backward and who has it"),
         trace.outOfMemories().empty()
             ? hintForDeepStep(
-                  trace, say("record the program with one: strata record --deep-step 3 -- COMMAND"))
-            : Hint(say("the program ran out of memory: strata oom has the command that runs all of it on a larger "
-                       "simulated GPU")));
+                trace, say("record the program with one: strata record --deep-step 3 -- COMMAND"))
+            : Hint(say(
+                "the program ran out of memory: strata oom has the command that runs all of it on a larger "
+                "simulated GPU")));
 }
 
 Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace)
@@ -169,11 +189,11 @@ DeepMoment programsEnd(const StepOwners& owners, std::uint32_t block, const Deep
     return program == owners.program.end() ? saved : program->second;
 }
 
-DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block)
+Failure noSuchModule(const StepOwners& owners, const StringTable& strings)
 {
-    const BlockId id = BlockId::born(block);
-    const EventIndex gone = std::min(trace.blocks().death(id), trace.blocks().pendingSince(id));
-    return gone == BlockColumns::kNever ? kNeverInStep : DeepMoment{ gone, DeepMoment::kLastRow };
+    return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
+        say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.**",
+            verbatim(classesIn(owners, strings))));
 }
 
 } // namespace strata::model

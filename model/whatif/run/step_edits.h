@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/deep/step_owners.h"
 #include "model/analysis/training/steps/training_steps.h"
 #include "model/trace/device_trace.h"
 #include "model/trace/program/deep_step.h"
+#include "model/trace/strings.h"
 #include "model/whatif/run/run_edits.h"
-#include "model/whatif/run/step_owners.h"
 
 #include <cstdint>
 #include <optional>
@@ -72,7 +73,8 @@ struct OwnedStep {
 /// Refused as usableDeepStep() and stepOwners().
 [[nodiscard]] Result<OwnedStep> ownedDeepStep(const DeviceTrace& trace);
 
-/// When the program gives a block of the trace back, as recorded; kNeverInStep: it does not.
-[[nodiscard]] DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block);
+/// What is said where a change names modules of which none ran: which classes did, those with most calls
+/// first.
+[[nodiscard]] Failure noSuchModule(const StepOwners& owners, const StringTable& strings);
 
 } // namespace strata::model

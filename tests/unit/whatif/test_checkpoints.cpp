@@ -6,7 +6,7 @@
 #include "model/whatif/answer/predict.h"
 #include "model/whatif/kinds/recorded_checkpoints.h"
 #include "model/whatif/run/run_requests.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 #include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 

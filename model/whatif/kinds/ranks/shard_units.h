@@ -4,7 +4,7 @@
 #include "model/base/result.h"
 #include "model/whatif/ask/scenario.h"
 #include "model/whatif/kinds/ranks/sharding.h"
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
 #include <cstdint>
 #include <string>

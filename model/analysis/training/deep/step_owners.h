@@ -4,7 +4,6 @@
 #include "model/base/result.h"
 #include "model/trace/device_trace.h"
 #include "model/trace/program/deep_step.h"
-#include "model/trace/strings.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -86,14 +85,21 @@ struct StepOwners {
     /// that it calls, or a module that takes it as an argument or returns it. What backward took out of what
     /// is saved is no such tensor.
     boost::unordered_flat_map<std::uint32_t, DeepMoment> lastUses;
+    static constexpr std::int64_t kNotTold = -1;
+    /// By block: upper bound of its bytes in tensors that calls of the step take or return; kNotTold.
+    /// And in those of them that the program still has when the step ends.
+    boost::unordered_flat_map<std::uint32_t, std::int64_t> reached, reachedAtEnd;
 };
 
 /// Refused where the rows cannot be: events that go back or lie outside, tensors that there are not. O(rows x
 /// log blocks + events of the step + blocks).
 [[nodiscard]] Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step);
 
-/// What is said where a change names modules of which none ran: which classes did, those with most calls
-/// first.
-[[nodiscard]] Failure noSuchModule(const StepOwners& owners, const StringTable& strings);
+/// The deep step of this device that is to be used; nullptr: there is none. O(its rows + listings + events of
+/// five steps).
+[[nodiscard]] const DeepStep* deepStepOf(const DeviceTrace& trace);
+
+/// When the program gives a block of the trace back, as recorded; kNeverInStep: it does not.
+[[nodiscard]] DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block);
 
 } // namespace strata::model

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/whatif/run/step_owners.h"
+#include "model/analysis/training/deep/step_owners.h"
 
-#include "model/analysis/work/costs/operator_inputs.h"
-#include "model/whatif/run/live_blocks.h"
+#include "model/analysis/training/deep/live_blocks.h"
+#include "model/analysis/training/steps/deep_check.h"
+#include "model/base/wrap.h"
+#include "model/cards/element_type.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,14 +21,13 @@ void extend(std::optional<DeepMoment>& until, const DeepMoment& moment)
     until = until ? std::max(*until, moment) : moment;
 }
 
-/// Of a tensor that is saved; below 0: not told, or beyond all measure.
-std::int64_t rowBytesOf(const DeepStep::Row& row, std::string_view type)
+/// Below 0: the type is not known, or they are beyond all measure.
+std::int64_t bytesOf(std::uint64_t elements, std::string_view type)
 {
     constexpr std::uint64_t kMostElements = std::uint64_t{ 1 } << 48;
     const std::int64_t each = elementTypeOf(type).bytes;
-    return row.layout == wire::DeepLayout::NotTold || each == 0 || row.elements > kMostElements
-        ? -1
-        : static_cast<std::int64_t>(row.elements) * each;
+    return each == 0 || elements > kMostElements ? StepOwners::kNotTold
+                                                 : static_cast<std::int64_t>(elements) * each;
 }
 
 class Reading {
@@ -63,6 +62,9 @@ public:
             if (seen.block != kNoBlock && seen.hold == kNoHold && !seen.isGone)
                 m_owners.program[seen.block] = kNeverInStep;
         endUses();
+        m_owners.reached = reachedBy([](const Seen&) { return true; });
+        m_owners.reachedAtEnd
+            = reachedBy([](const Seen& seen) { return seen.hold == kNoHold && !seen.isGone; });
         std::erase_if(
             m_owners.windows, [](const StepOwners::Window& window) { return window.leaves == kNeverInStep; });
         return std::move(m_owners);
@@ -85,9 +87,8 @@ private:
 
     void take(const DeepStep::Row& row, const DeepMoment& now)
     {
-        using Kind = DeepStep::Kind;
         switch (row.kind) {
-        case Kind::Operator:
+        case DeepStep::Kind::Operator:
             if (isOfModel(row))
                 m_casting.insert(row.thread);
             m_calls[row.thread].running.emplace_back();
@@ -97,7 +98,7 @@ private:
                     use(row.thread, tensor);
                 }
             break;
-        case Kind::Returns:
+        case DeepStep::Kind::Returns:
             for (const std::uint32_t tensor : m_step.refsOf(row)) {
                 if (!m_seen[tensor].isSeen && see(tensor, kNoHold) != kNoBlock
                     && m_casting.erase(row.thread) > 0)
@@ -106,24 +107,24 @@ private:
             }
             returned(m_calls[row.thread], now);
             break;
-        case Kind::Gone:
+        case DeepStep::Kind::Gone:
             for (const std::uint32_t tensor : m_step.refsOf(row))
                 letGo(m_seen[tensor], now);
             break;
-        case Kind::Saved:
+        case DeepStep::Kind::Saved:
             save(row, now);
             break;
-        case Kind::Unpacked:
+        case DeepStep::Kind::Unpacked:
             unpack(row, now);
             break;
-        case Kind::Released:
+        case DeepStep::Kind::Released:
             if (const auto hold = m_holds.find(row.saved); hold != m_holds.end())
                 extend(m_owners.holds[hold->second].released, now);
             break;
-        case Kind::Enters:
+        case DeepStep::Kind::Enters:
             enter(row, now);
             break;
-        case Kind::Leaves:
+        case DeepStep::Kind::Leaves:
             leave(row, now);
             break;
         }
@@ -202,6 +203,37 @@ private:
         }
     }
 
+    [[nodiscard]] std::string_view typeOf(const DeepStep::Tensor& tensor) const
+    {
+        return tensor.type.valid() ? m_trace.recording().strings[tensor.type] : std::string_view();
+    }
+
+    /// Views of the same place count once.
+    [[nodiscard]] boost::unordered_flat_map<std::uint32_t, std::int64_t> reachedBy(auto counts) const
+    {
+        struct Place {
+            std::uint32_t block;
+            std::uint64_t offset;
+            std::int64_t bytes;
+            auto operator<=>(const Place&) const = default;
+        };
+        std::vector<Place> places;
+        for (std::size_t i = 0; i < m_seen.size(); ++i)
+            if (const DeepStep::Tensor& tensor = m_step.tensors[i];
+                m_seen[i].block != kNoBlock && counts(m_seen[i]))
+                places.push_back({ m_seen[i].block, tensor.offset,
+                    tensor.elements > 0 ? bytesOf(tensor.elements, typeOf(tensor)) : StepOwners::kNotTold });
+        std::ranges::sort(places);
+        places.erase(std::ranges::unique(places).begin(), places.end());
+        boost::unordered_flat_map<std::uint32_t, std::int64_t> reached;
+        for (const Place& place : places) {
+            std::int64_t& bytes = reached[place.block];
+            const bool isTold = bytes != StepOwners::kNotTold && place.bytes != StepOwners::kNotTold;
+            bytes = isTold ? wrapAdd(bytes, place.bytes) : StepOwners::kNotTold;
+        }
+        return reached;
+    }
+
     void save(const DeepStep::Row& row, const DeepMoment& now)
     {
         StepOwners::Hold hold;
@@ -211,8 +243,8 @@ private:
         if (const auto refs = m_step.refsOf(row); !refs.empty()) {
             const DeepStep::Tensor& tensor = m_step.tensors[refs.front()];
             hold.block = m_live.at(tensor.address);
-            hold.bytes = rowBytesOf(
-                row, tensor.type.valid() ? m_trace.recording().strings[tensor.type] : std::string_view());
+            hold.bytes = row.layout == wire::DeepLayout::NotTold ? StepOwners::kNotTold
+                                                                 : bytesOf(row.elements, typeOf(tensor));
         }
         m_holds[row.saved] = static_cast<std::uint32_t>(m_owners.holds.size());
         m_owners.holds.push_back(hold);
@@ -293,23 +325,6 @@ private:
     StepOwners m_owners;
 };
 
-/// The classes of modules that ran, the most frequent first.
-std::string classesIn(const StepOwners& owners, const StringTable& strings)
-{
-    std::map<std::string_view, int> counts;
-    for (const StepOwners::Window& window : owners.windows)
-        ++counts[strings[window.type]];
-    std::vector<std::pair<int, std::string_view>> classes;
-    for (const auto& [name, count] : counts)
-        classes.emplace_back(-count, name);
-    std::ranges::sort(classes);
-    constexpr std::size_t kNamed = 12;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(classes.size(), kNamed); ++i)
-        text.append(i == 0 ? "" : ", ").append(classes[i].second);
-    return text + (classes.size() > kNamed ? ", ..." : "");
-}
-
 } // namespace
 
 Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step)
@@ -320,11 +335,20 @@ Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step)
     return Reading(trace, step).read();
 }
 
-Failure noSuchModule(const StepOwners& owners, const StringTable& strings)
+const DeepStep* deepStepOf(const DeviceTrace& trace)
 {
-    return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
-        say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.**",
-            verbatim(classesIn(owners, strings))));
+    if (const auto* const part = trace.recording().parts.find<DeepSteps>())
+        for (const DeepStep& step : part->steps)
+            if (step.device == trace.device() && isUsable(step, checkDeepStep(trace, step)))
+                return &step;
+    return nullptr;
+}
+
+DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block)
+{
+    const BlockId id = BlockId::born(block);
+    const EventIndex gone = std::min(trace.blocks().death(id), trace.blocks().pendingSince(id));
+    return gone == BlockColumns::kNever ? kNeverInStep : DeepMoment{ gone, DeepMoment::kLastRow };
 }
 
 } // namespace strata::model
