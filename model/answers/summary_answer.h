@@ -5,6 +5,7 @@
 #include "model/analysis/summary/integrity.h"
 #include "model/analysis/summary/range_peak.h"
 #include "model/analysis/summary/summary.h"
+#include "model/analysis/training/deep/unused_memory.h"
 #include "model/analysis/training/steps/steps.h"
 #include "model/trace/filter/grouping.h"
 #include "model/whatif/plan/advice.h"
@@ -25,6 +26,7 @@ struct SummaryOfDevice {
     std::vector<StepUse> steps; ///< where the program, or its optimizer, named some
     std::optional<RangePeak> within; ///< the highest values of the range, if one was asked for
     std::optional<ReplayReport> replay; ///< if it was asked for
+    std::vector<UnusedLine> unused; ///< where it is much of the peak, and no range was asked for
     std::optional<std::vector<Advice>> advice; ///< if it was looked for
     bool isReplayed = false; ///< bounds that are left are all that the recording shows
 

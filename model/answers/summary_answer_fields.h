@@ -177,6 +177,9 @@ template <> struct Fields<SummaryAnswer> {
                 auto all = ofDevices(&SummaryOfDevice::replay)(answer);
                 return all.empty() ? std::nullopt : std::optional(std::move(all));
             }),
+        field("unused", Unit::None,
+            "lines whose memory no operator used in the deep step, where it is 5 % of the peak or more",
+            ofDevices(&SummaryOfDevice::unused)),
         field("advice", Unit::None, "changes that would lower what is reserved; null: not looked for",
             [](const SummaryAnswer& answer) {
                 auto all = ofDevices(&SummaryOfDevice::advice)(answer);

@@ -37,6 +37,8 @@ model::Result<SummaryOfDevice> reportOn(const DeviceTrace& trace, const RangeOpt
         if (!range)
             return model::Failure(range.error());
         report.within = model::peakWithin(trace, *report.byLine, range->from, range->to);
+    } else if (auto unused = model::findUnusedMemory(trace); unused && model::isMuch(*unused, trace)) {
+        report.unused = std::move(*unused);
     }
     return report;
 }

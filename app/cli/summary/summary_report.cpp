@@ -7,6 +7,7 @@
 #include "app/cli/summary/findings.h"
 #include "app/cli/summary/summary_advice.h"
 #include "app/cli/text.h"
+#include "app/cli/training/ledger_report.h"
 #include "app/cli/training/step_kind.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr std::size_t kPeakLines = 10;
 constexpr std::size_t kOomsShown = 10;
 constexpr std::size_t kStepsShown = 10;
+constexpr std::size_t kUnusedShown = 5;
 constexpr std::size_t kSettingShown = 60;
 
 void heading(Output& out, std::string_view text)
@@ -312,6 +314,7 @@ void printSummary(Output& out, const model::SummaryAnswer& answer)
             printTotals(out, answer, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
+            printUnused(out, device.unused, kUnusedShown);
             printAdvice(out, answer.file, device);
             printTrainingSteps(out, device);
             if (answer.isProfiled(device)) {

@@ -64,7 +64,7 @@ public:
         model::LedgerAnswer answer{ &trace,
             model::ledgerAt(
                 trace, training->categories, event, active, report ? &*report : nullptr, &training->steps),
-            {}, {}, {}, {} };
+            {}, {}, {}, {}, {} };
         if (training->rules)
             answer.rules = model::ruleShares(
                 trace, model::Clock(trace), training->categories, *training->rules, active);
@@ -74,6 +74,8 @@ public:
             answer.why = model::whyCategories(trace, training->categories, active);
         if (event == peak)
             answer.spikes = model::findSpikes(trace, training->steps);
+        if (event == peak)
+            answer.unused = model::findUnusedMemory(trace);
         if (m_read.json)
             out.write(jsonLine(answer, answer));
         else

@@ -155,6 +155,24 @@ void printWhy(Output& out, const std::vector<model::CategoryWhy>& all)
 
 } // namespace
 
+void printUnused(Output& out, const std::vector<model::UnusedLine>& unused, std::size_t limit)
+{
+    if (unused.empty())
+        return;
+    out.line("");
+    out.line(
+        out.strong("Not used by operators of the recorded step (other steps or custom kernels may use it)"));
+    Table table({ { "bytes" }, { "blocks" }, { "line", Table::Align::Left }, { "", Table::Align::Left } });
+    const std::size_t rows = limit == 0 ? unused.size() : std::min(limit, unused.size());
+    for (std::size_t i = 0; i < rows; ++i)
+        table.add({ model::formatBytes(unused[i].unusedBytes()), model::formatCount(unused[i].blocks),
+            printable(unused[i].line), printable(model::sayUnused(unused[i]).text()) });
+    table.print(out);
+    if (rows < unused.size())
+        out.line(out.faint(fmt::format("  ... {} more: --json has all",
+            model::formatCount(static_cast<std::int64_t>(unused.size() - rows)))));
+}
+
 void printLedger(Output& out, const std::string& file, const LedgerAnswer& answer, std::size_t limit)
 {
     const model::Ledger& ledger = answer.ledger;
@@ -173,6 +191,8 @@ void printLedger(Output& out, const std::string& file, const LedgerAnswer& answe
     printBeside(out, ledger);
     if (answer.spikes && !answer.modules)
         printSpikes(out, answer, limit);
+    if (answer.unused && !answer.modules)
+        printUnused(out, *answer.unused, limit);
     if (answer.rules && !answer.modules)
         printRules(out, *answer.rules);
     if (answer.why)

@@ -23,7 +23,7 @@ void printHeld(Output& out, const std::vector<model::HeldLine>& held)
         if (one.lastUse == "backward" || one.lastUse == "optimizer") // no line of the program
             line += ", used last by the " + one.lastUse;
         else if (one.lastUse == "nothing")
-            line += ", used by nothing in a step";
+            line += ", used by no operator of the recorded step";
         else if (!one.lastUse.empty())
             line += ", used last at " + printable(one.lastUse);
         line += one.letGo.empty() ? ", for good" : ", until " + printable(one.letGo);

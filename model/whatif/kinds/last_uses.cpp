@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/kinds/last_uses.h"
 
-#include "model/analysis/training/deep/step_owners.h"
+#include "model/analysis/training/deep/unused_memory.h"
 #include "model/analysis/training/steps/step_ends.h"
 #include "model/trace/frames.h"
 #include "model/whatif/evidence/site_blocks.h"
@@ -124,75 +124,36 @@ private:
         Sentence all;
         for (const HeldLine& line : unused) {
             Sentence one = line.isLoaded
-                ? say("%1 of %2 (loaded by torch.load)", asBytes(line.bytes), line.line)
+                ? say("%1 of %2 (loaded from a file)", asBytes(line.bytes), line.line)
                 : say("%1 of %2", asBytes(line.bytes), line.line);
             all = all.empty() ? std::move(one) : say("%1, %2", std::move(all), std::move(one));
         }
         return fail(Error::Kind::Refused,
-            say("%1 are used by nothing in a step and stay to the end; the program lets go of all else where "
-                "it uses it last",
+            say("no operator of the recorded step uses %1, which stay to the end; the program lets go of all "
+                "else "
+                "where it uses it last",
                 std::move(all)),
-            say("drop them before the steps"));
+            say("if no other step uses them, drop them before the steps"));
     }
 
-    /// What stands throughout the deep step and after it, and what no operator or module of it was seen to
-    /// have. Libraries use their workspaces without one.
+    /// Of what nothing uses, that which stays to the end.
     [[nodiscard]] std::vector<HeldLine> unusedLines() const
     {
-        constexpr std::int64_t kLeastBytes = 1 << 20; // of a line
         constexpr std::size_t kMostLines = 3;
-        std::vector<bool> isUsed(m_first);
-        const auto use = [&](std::uint32_t block) {
-            if (block < m_first)
-                isUsed[block] = true;
-        };
-        for (const auto& [block, at] : m_owners.lastUses)
-            use(block);
-        for (const auto& [block, until] : m_owners.program)
-            use(block);
-        for (const StepOwners::Hold& hold : m_owners.holds)
-            use(hold.block);
-        for (const StepOwners::Take& take : m_owners.takes)
-            use(take.block);
-        const Recording& recording = m_trace.recording();
-        std::map<std::string, HeldLine> lines;
-        for (std::uint32_t row = 0; row < m_first; ++row) {
-            const BlockId block = BlockId::born(row);
-            const FrameId asks = userFrame(recording, m_trace.blocks().stack[block]);
-            if (isUsed[row] || !asks.valid() || recordedDeath(m_trace, row) != kNeverInStep
-                || isOfLibrary(block))
-                continue;
-            HeldLine& line = lines[frameLabel(recording, asks)];
-            line.line = frameLabel(recording, asks);
-            line.lastUse = "nothing";
-            line.isLoaded = line.isLoaded || isLoaded(m_trace.blocks().stack[block]);
-            ++line.blocks;
-            line.bytes += m_trace.blocks().requestedBytes[block];
-        }
         std::vector<HeldLine> largest;
-        for (auto& [label, line] : lines)
-            if (line.bytes >= kLeastBytes)
-                largest.push_back(std::move(line));
-        std::ranges::stable_sort(largest, std::greater(), &HeldLine::bytes);
-        largest.resize(std::min(largest.size(), kMostLines));
+        for (const UnusedLine& unused : unusedMemory(m_trace, m_deep, m_owners)) {
+            if (largest.size() == kMostLines)
+                break;
+            if (!unused.staysToEnd || unused.kind == UnusedKind::View)
+                continue;
+            HeldLine& line = largest.emplace_back();
+            line.line = unused.line;
+            line.lastUse = "nothing";
+            line.isLoaded = unused.kind == UnusedKind::Loaded;
+            line.blocks = unused.blocks;
+            line.bytes = unused.bytes;
+        }
         return largest;
-    }
-
-    [[nodiscard]] bool isOfLibrary(BlockId block) const
-    {
-        if (m_run.categories == nullptr)
-            return false;
-        const Category category = m_run.categories->of(block).category;
-        return category == Category::Workspace || category == Category::Communication;
-    }
-
-    [[nodiscard]] bool isLoaded(StackId stack) const
-    {
-        const Recording& recording = m_trace.recording();
-        return std::ranges::any_of(recording.stacks.stack(stack), [&](FrameId id) {
-            const std::string_view file = recording.strings[recording.stacks.frame(id).file];
-            return file.ends_with("torch/serialization.py");
-        });
     }
 
     /// Nobody has it any more that backward needs it for.

@@ -16,13 +16,14 @@ namespace strata::model {
 
 namespace {
 
-using Kind = CallList::Kind;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr std::int64_t kKiB = 1024;
 
 /// A deep step, call by call: what each allocates, and what backward allocates and frees.
 class Calls {
+    using Kind = CallList::Kind;
+
 public:
     std::uint32_t tensor(const Sizes& sizes, const char* type = "float")
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/deep/unused_memory.h"
 #include "model/analysis/training/ledger/category_why.h"
 #include "model/analysis/training/ledger/ledger.h"
 #include "model/analysis/training/ledger/module_ledger.h"
@@ -22,6 +23,7 @@ struct LedgerAnswer {
     Ledger ledger;
     std::optional<std::vector<ModuleRow>> modules; ///< the rows, with --by module
     std::optional<std::vector<Spike>> spikes; ///< at the peak alone
+    std::optional<std::vector<UnusedLine>> unused; ///< likewise, where a deep step shows it
     std::optional<std::vector<RuleShare>> rules; ///< of the user's, where there are any
     std::optional<std::vector<CategoryWhy>> why; ///< with --why
 
@@ -210,6 +212,11 @@ template <> struct Fields<LedgerAnswer> {
             }),
         field("spikes", Unit::None, "lines whose short-lived blocks make the peak; null: not at the peak",
             &LedgerAnswer::spikes),
+        field("unused", Unit::None,
+            "lines whose memory no operator used in the deep step, most bytes first; null: not at the peak, "
+            "no "
+            "usable deep step, or CUDA graphs may run",
+            &LedgerAnswer::unused),
         field(
             "rules", Unit::None, "what each of your own rules decides; null: no rules", &LedgerAnswer::rules),
         field("why", Unit::None, "with `--why`: the rule behind each category, most bytes first",

@@ -25,11 +25,6 @@ constexpr std::int64_t kHandles = 2;
 
 using Actor = StackActors::Actor;
 
-bool hasLibrarySize(std::int64_t bytes)
-{
-    return std::ranges::find(kSizes, bytes) != kSizes.end();
-}
-
 /// Where matrices are multiplied; what an optimizer works with in place looks like scratch.
 bool computes(const BlockBirth& birth)
 {
@@ -37,6 +32,11 @@ bool computes(const BlockBirth& birth)
 }
 
 } // namespace
+
+bool hasLibrarySize(std::int64_t bytes)
+{
+    return std::ranges::find(kSizes, bytes) != kSizes.end();
+}
 
 WorkspaceFinder::WorkspaceFinder(const DeviceTrace& trace, BlockBirths& births, const StackActors& actors,
     const ParameterSizes& parameters)

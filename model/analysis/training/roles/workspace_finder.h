@@ -14,6 +14,9 @@
 
 namespace strata::model {
 
+/// Whether cuBLAS, cuBLASLt or hipBLASLt allocate a workspace of so many bytes. Tensors may, too.
+[[nodiscard]] bool hasLibrarySize(std::int64_t bytes);
+
 /// Finds the workspaces of CUDA's libraries whose own code no stack shows: by the sizes that cuBLAS and cuBLASLt
 /// allocate, by what cuDNN frees within its call, and by large scratch where stacks are missing.
 ///
