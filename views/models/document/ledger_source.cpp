@@ -42,6 +42,8 @@ std::shared_ptr<const LedgerData> ledgerData(std::shared_ptr<const TrainingData>
     if (training->spikes && event == totals.requestedPeakEvent)
         std::ranges::copy_if(*training->spikes, std::back_inserter(data->spikes),
             [&](const model::Spike& spike) { return spike.peakWithoutBytes < totals.requestedBytesPeak; });
+    if (event == totals.requestedPeakEvent)
+        data->unused = training->unused;
     data->training = std::move(training);
     data->report = std::move(report);
     return data;

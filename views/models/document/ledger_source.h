@@ -22,6 +22,7 @@ struct LedgerData {
     std::vector<model::ModuleRow> modules;
     /// Short-lived memory without which the peak would be lower; at the peak alone.
     std::vector<model::Spike> spikes;
+    std::vector<model::UnusedLine> unused; ///< likewise
 
     [[nodiscard]] const model::DeviceTrace& trace() const { return *training->trace; }
     /// A category of any block is known; one was recorded.

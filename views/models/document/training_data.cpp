@@ -35,6 +35,7 @@ void analyseTraining(const DeviceData& device, std::shared_ptr<const model::Cate
         data.steps = known.steps;
         data.leaks = known.leaks;
         data.spikes = known.spikes;
+        data.unused = known.unused;
         if (known.rules == rules) {
             data.categories = known.categories;
             data.byCategory = known.byCategory;
@@ -83,6 +84,8 @@ void analyseTraining(const DeviceData& device, std::shared_ptr<const model::Cate
         if (context.cancelled())
             return;
         data.spikes = std::make_shared<const std::vector<model::Spike>>(std::move(spikes));
+        if (auto unused = model::findUnusedMemory(trace); unused && model::isMuch(*unused, trace))
+            data.unused = std::move(*unused);
     }
     data.complete = true;
     tell(1);

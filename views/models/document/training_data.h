@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/deep/unused_memory.h"
 #include "model/analysis/training/leaks/leaks.h"
 #include "model/analysis/training/ledger/block_modules.h"
 #include "model/analysis/training/roles/categories.h"
@@ -31,6 +32,8 @@ struct TrainingData {
     std::shared_ptr<const model::GroupTable> byCategory, byModule; ///< with categories
     std::shared_ptr<const model::LeakReport> leaks;
     std::shared_ptr<const std::vector<model::Spike>> spikes;
+    /// With spikes: what nothing used in the deep step, where it is much of the peak.
+    std::vector<model::UnusedLine> unused;
     bool complete = false; ///< nothing more comes
     model::Error refusal; ///< why it is complete and something is missing: memory ran out
 

@@ -145,6 +145,7 @@ void LedgerPanel::show()
             addCategories(*all, *shown);
         addSources(*all, *shown);
         addSpikes(*all, *shown);
+        addUnused(*all, *shown);
     } else {
         addWaiting(*all);
     }
@@ -389,6 +390,42 @@ void LedgerPanel::addSpikes(QVBoxLayout& layout, const LedgerData& shown)
     list->setAccessibleName(tr("Short-lived memory by what the peak would be without it"));
     list->setObjectName(QStringLiteral("spikes"));
     list->setHeadings(tr("line"), { tr("bytes"), tr("peak without it"), tr("saves") });
+    list->setRows(rows);
+    layout.addWidget(list);
+}
+
+/// Each with what to do.
+void LedgerPanel::addUnused(QVBoxLayout& layout, const LedgerData& shown)
+{
+    if (shown.unused.empty())
+        return;
+    std::vector<BarList::Row> rows;
+    std::vector<std::string> keys;
+    for (const model::UnusedLine& unused : shown.unused) {
+        if (rows.size() == kMostSpikes)
+            break;
+        BarList::Row& row = rows.emplace_back();
+        row.label = tr("%1: %2").arg(text::utf8(unused.line), text::said(model::sayUnused(unused)));
+        row.shortLabel = text::utf8(unused.line);
+        row.toolTip = row.label;
+        row.swatch = true;
+        row.colour = m_palette[Role::Warning];
+        row.fraction = fractionOf(unused.unusedBytes(), shown.unused.front().unusedBytes());
+        row.figures = { text::counted(unused.blocks, tr("1 block"), tr("%1 blocks")),
+            text::bytes(unused.unusedBytes()) };
+        // Blocks of a graph have lines of their own.
+        keys.push_back(unused.kind == model::UnusedKind::Graph ? std::string() : unused.line);
+    }
+    layout.addSpacing(kGrid);
+    layout.addWidget(headingLabel(
+        tr("Not used by operators of the recorded step (other steps or custom kernels may use it)")));
+    auto* list = new ChoiceList(keys, [this, keys, event = shown.ledger.event](int row) {
+        if (const std::string& line = keys[static_cast<std::size_t>(row)]; !line.empty())
+            Q_EMIT lineChosen(line, event);
+    });
+    list->setAccessibleName(tr("Memory that no operator of the recorded step used"));
+    list->setObjectName(QStringLiteral("unused"));
+    list->setHeadings(tr("line"), { tr("blocks"), tr("bytes") });
     list->setRows(rows);
     layout.addWidget(list);
 }

@@ -58,6 +58,7 @@ private:
     void addModules(QVBoxLayout& layout, const LedgerData& shown);
     void addSources(QVBoxLayout& layout, const LedgerData& shown);
     void addSpikes(QVBoxLayout& layout, const LedgerData& shown);
+    void addUnused(QVBoxLayout& layout, const LedgerData& shown);
 
     Document& m_document;
     LedgerSource& m_source;
