@@ -169,8 +169,8 @@ TEST_F(Training, NamesTheRecordedCommandWhereStepsAreTooFew)
     const std::string path = m_directory.path() / "few.strata";
     ASSERT_TRUE(model::saveSession(*recording, path));
     const std::string text = strata({ "leaks", path }).out;
-    EXPECT_NE(text.find("leaks need 6 steps"), std::string::npos) << text;
-    EXPECT_NE(text.find("strata record -o run.strata -- python pretrain.py --batch 8\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("finding leaks needs 6 steps"), std::string::npos) << text;
+    EXPECT_NE(text.find("strata record -o again.strata -- python pretrain.py --batch 8\n"), std::string::npos) << text;
 }
 
 TEST_F(Training, IsNotBelowALimitWhereNoStepsCanBeCompared)

@@ -9,6 +9,7 @@
 #include "app/cli/text.h"
 #include "app/cli/training/ledger_report.h"
 #include "app/cli/training/step_kind.h"
+#include "model/base/shell.h"
 #include "model/base/units.h"
 #include "model/base/words.h"
 #include "model/session/simulation.h"
@@ -186,7 +187,7 @@ std::string boundText(const model::Bound& bound)
         + formatBytes(bound.most);
 }
 
-void printWaste(Output& out, const model::SummaryOfDevice& device)
+void printWaste(Output& out, const std::string& file, const model::SummaryOfDevice& device)
 {
     const model::Waste& end = device.summary.waste;
     const model::PeakUse& use = device.summary.peakUse;
@@ -206,7 +207,7 @@ void printWaste(Output& out, const model::SummaryOfDevice& device)
     add({ peak.pendingFree, peak.pendingFree }, end.pendingFree, "freed, waiting for another stream");
     table.print(out);
     if (device.hasBounds() && !device.isReplayed)
-        out.line(out.faint("  A replay shows exact figures: strata summary --replay FILE"));
+        out.line(out.faint("  A replay may show exact figures: strata summary --replay " + model::shellQuoted(file)));
 }
 
 /// A command that is copied does not go over several lines.
@@ -214,7 +215,7 @@ void printNeeds(Output& out, const model::Needs& needs)
 {
     printSentences(out, needs.line);
     if (!needs.dryRun.empty())
-        out.line("Dry-run on each: " + printable(needs.dryRun));
+        out.line(printable(needs.dryRunLine().text()));
 }
 
 void printEvents(Output& out, const model::SummaryOfDevice& device)
@@ -322,7 +323,7 @@ void printSummary(Output& out, const model::SummaryAnswer& answer)
                 out.line("  A profiler tells of no segments, so not of what is free in them: a memory "
                          "snapshot does.");
             } else {
-                printWaste(out, device);
+                printWaste(out, answer.file, device);
             }
         }
         printDriver(out, device);

@@ -84,7 +84,7 @@ void printLeaks(Output& out, const LeaksAnswer& answer, std::size_t rows)
         out.line(fmt::format("  at most {} more steps fit into the {} of the device",
             model::formatCount(*report.stepsToOom), model::formatBytes(*report.capacityBytes)));
     if (!report.compared && answer.trace->outOfMemories().empty())
-        out.line("  Record more: " + printable(model::recordAgain(answer.trace->recording())));
+        out.line("  Let the program make more steps: " + printable(model::recordAgain(answer.trace->recording())));
     if (report.sites.empty())
         return;
     const auto shown = std::span(report.sites).first(std::min(rows, report.sites.size()));

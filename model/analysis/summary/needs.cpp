@@ -125,11 +125,16 @@ void sayWhatIsAssumed(Needs& needs, const Recording& recording, bool failed)
 
 } // namespace
 
+Sentence Needs::dryRunLine() const
+{
+    return dryRun.empty() ? Sentence() : say("Dry-run on each: %1", dryRun);
+}
+
 std::vector<Sentence> Needs::text() const
 {
     std::vector<Sentence> all = line;
     if (!dryRun.empty())
-        all.push_back(say("Dry-run on each: %1", dryRun));
+        all.push_back(dryRunLine());
     return all;
 }
 

@@ -28,6 +28,7 @@ struct Needs {
     /// The command that says of cards with other kernels whether the program fits; empty: none is needed.
     std::string dryRun;
 
+    [[nodiscard]] Sentence dryRunLine() const; ///< empty: none is needed
     [[nodiscard]] std::vector<Sentence> text() const; ///< the line, and the command behind it
 };
 

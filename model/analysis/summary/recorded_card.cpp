@@ -43,8 +43,17 @@ std::string recordAgain(const Recording& recording)
     const auto simulation = simulationOf(recording);
     const Card* const card
         = simulation && !simulation->device.empty() ? findCard(simulation->device) : nullptr;
-    return "strata record " + (card != nullptr ? "--simulated " + card->name + " " : "") + "-o run.strata -- "
-        + recordedCommand(recording);
+    std::string command = "strata record ";
+    if (card != nullptr) {
+        command += "--simulated " + card->name + " ";
+        if (simulation->capacityBytes > 0 && simulation->capacityBytes != card->capacityBytes)
+            command += "--capacity " + std::to_string(simulation->capacityBytes) + " ";
+        if (simulation->devices > 1)
+            command += "--devices " + std::to_string(simulation->devices) + " ";
+    }
+    // A recording that has a command may be run.strata itself.
+    const bool isOurs = simulation || !factOf(recording, wire::info::kCommand).empty();
+    return command + (isOurs ? "-o again.strata -- " : "-o run.strata -- ") + recordedCommand(recording);
 }
 
 } // namespace strata::model

@@ -393,7 +393,7 @@ struct Gap {
 constexpr Gap kGaps[] = {
     { "events", "allocated [\\d.,]+ \\w+, freed [\\d.,]+ \\w+" }, // of the rows that are shown
     { "flame", "[\\d.]+ % of it below " }, // of a call tree
-    { "leaks", "Leaks need \\d+ steps|make (at least )?\\d+ steps after" }, // how many steps a verdict takes
+    { "leaks", "Finding leaks needs \\d+ steps|make (at least )?\\d+ steps after" }, // how many steps a verdict takes
     { "notes", "^\\d+ [A-Z][a-z]+ \\d{4} [\\d:]+$" }, // a day
     { "summary", "has to hold at least [\\d.,]+ \\w+" }, // strata oom says it as text alone
     { "summary", "^time span$" },

@@ -351,8 +351,8 @@ TEST_F(LeaksPageTest, TooFewStepsAreSaidSo)
         << qPrintable(m_page.sentenceText());
     EXPECT_TRUE(m_page.chart().series().points.empty());
     ASSERT_TRUE(m_page.notice().isVisible());
-    EXPECT_TRUE(m_page.notice().text().title.startsWith(QStringLiteral("Leaks need 6 steps after the warm-up: ")));
-    EXPECT_TRUE(report().why.text().ends_with(": leaks need 6 steps, 30 steps are better"));
+    EXPECT_TRUE(m_page.notice().text().title.startsWith(QStringLiteral("Finding leaks needs 6 steps after the warm-up: ")));
+    EXPECT_TRUE(report().why.text().ends_with(": finding leaks needs 6 steps, 30 steps are better"));
     EXPECT_EQ(m_page.notice().text().code, QStringLiteral("strata record -o run.strata -- python train.py"));
     EXPECT_FALSE(m_page.howText().contains(QStringLiteral("compared"))) << qPrintable(m_page.howText());
 }
@@ -376,7 +376,7 @@ TEST_F(LeaksPageTest, NamesTheRecordedCommand)
     recording.facts["command"] = "python pretrain.py --batch 8";
     open(recording);
     EXPECT_EQ(m_page.notice().text().code,
-        QStringLiteral("strata record -o run.strata -- python pretrain.py --batch 8"));
+        QStringLiteral("strata record -o again.strata -- python pretrain.py --batch 8"));
 }
 
 TEST_F(LeaksPageTest, TheLastStepOfTheAxisIsNotCut)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/summary/recorded_card.h"
 #include "model/analysis/summary/summary.h"
 #include "model/analysis/summary/verdict.h"
 #include "model/session/simulation.h"
@@ -333,6 +334,21 @@ TEST(Verdict, SaysWhatWasSimulated)
     EXPECT_EQ(simulation->options,
         (std::vector<std::pair<std::string, std::string>>{ { "steps", "4" }, { "changes", "[]" } }));
     EXPECT_EQ(summaryOf(opened).capacity, (Capacity{ 15843721216, true }));
+}
+
+TEST(RecordAgain, TakesTheSameDevices)
+{
+    const auto recording = test::makeRecording("alloc 0x10000 512\n");
+    const auto again = [&](const char* more) {
+        recording->settings = { { "simulated_device",
+            R"({"device":"T4-16GB","command":["python","a b.py"])" + std::string(more) + "}" } };
+        return recordAgain(*recording);
+    };
+    EXPECT_EQ(again(""), "strata record --simulated T4-16GB -o again.strata -- python 'a b.py'");
+    EXPECT_EQ(again(R"(,"devices":2,"capacity_bytes":1073741824)"),
+        "strata record --simulated T4-16GB --capacity 1073741824 --devices 2 -o again.strata -- python 'a b.py'");
+    recording->settings.clear();
+    EXPECT_EQ(recordAgain(*recording), "strata record -o run.strata -- python train.py");
 }
 
 TEST(Verdict, SaysWhatDurationsOfASimulatedDeviceAre)

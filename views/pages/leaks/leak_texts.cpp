@@ -226,7 +226,7 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
         return { LeakTexts::tr("The steps are a guess"),
             LeakTexts::tr("Leaks are what grows from step to step. Name the steps in the program:"),
             text::stepLines(), {} };
-    return { LeakTexts::tr("Leaks need %1 steps after the warm-up: %2 recorded")
+    return { LeakTexts::tr("Finding leaks needs %1 steps after the warm-up: %2 recorded")
                  .arg(text::count(kFewestSteps), text::count(steadySteps(report))),
         LeakTexts::tr("The warm-up took %1 of %2: memory that stays is still allocated there. "
                       "Let the program make 30 steps after the warm-up, and record it:")

@@ -75,8 +75,8 @@ private:
         if (m_trace.eventCount() == 0)
             return say("the recording has no events: nothing tells what grows");
         if (m_report.noneComplete)
-            return say("the recording has no complete step: leaks need %1 steps after the warm-up, 30 steps "
-                       "are better",
+            return say("the recording has no complete step: finding leaks needs %1 steps after the warm-up, "
+                       "30 steps are better",
                 kFewestLeakSteps);
         if (m_boundaries.count() == 0)
             return say("no steps are known: name them with record_function, or record with strata record");
@@ -86,7 +86,7 @@ private:
                 : say("the steps are a guess: record with strata record, or name them with "
                       "record_function(\"step 3\")");
         if (m_boundaries.steady() < kFewestLeakSteps)
-            return say("%1 after the warm-up: leaks need %2 steps, 30 steps are better",
+            return say("%1 after the warm-up: finding leaks needs %2 steps, 30 steps are better",
                 sayCounted("%1 step", "%1 steps", m_boundaries.steady()), kFewestLeakSteps);
         return {};
     }

@@ -315,7 +315,7 @@ TEST(Leaks, TooFewStepsAreUndecided)
     ASSERT_TRUE(ofBegun);
     EXPECT_TRUE(ofBegun->noneComplete);
     EXPECT_EQ(ofBegun->why.text(),
-        "the recording has no complete step: leaks need 6 steps after the warm-up, 30 steps are better");
+        "the recording has no complete step: finding leaks needs 6 steps after the warm-up, 30 steps are better");
     EXPECT_NE(report->why.text().find("record_function"), std::string::npos) << report->why.text();
 }
 
