@@ -63,7 +63,7 @@ def test_a_view_keeps_its_base(strata, recorded):
 
 def test_views_that_each_step_keeps_are_no_graphs(strata, recorded):
     lines = unused(strata, recorded("step_views"))
-    assert set(kinds(lines)) <= {"view", "other"}, lines
+    assert set(kinds(lines)) <= {"other"}, lines
 
 
 def test_an_output_keeps_its_graph(strata, recorded):

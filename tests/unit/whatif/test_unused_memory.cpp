@@ -45,8 +45,6 @@ public:
     {
         m_uses.push_back({ block, elements, offset });
     }
-    /// The program has but so many floats of that one when the step ends.
-    void keepPart(int each, std::uint64_t elements) { m_parts[each] = elements; }
     /// Each step saves a block for backward that this stack makes.
     void saveBy(const std::string& stack) { m_saves.push_back(stack + kMain); }
     void list(wire::RoleKind kind, int block) { m_listed.emplace_back(kind, block); }
@@ -76,11 +74,6 @@ public:
                 const std::uint32_t whole = tensor(at, static_cast<std::uint64_t>(m_each[i].bytes) / 4);
                 row(Kind::Returns, { whole });
                 row(Kind::Operator, { whole });
-                if (const auto part = m_parts.find(static_cast<int>(i)); part != m_parts.end()) {
-                    row(Kind::Operator, { tensor(at, part->second) });
-                    row(Kind::Returns, {});
-                    row(Kind::Gone, { whole });
-                }
             }
             row(Kind::Returns, {});
             constexpr std::uint64_t kSaved = 0xfff'0000'0000;
@@ -155,7 +148,6 @@ private:
 
     std::vector<Block> m_before, m_each;
     std::vector<Use> m_uses;
-    std::map<int, std::uint64_t> m_parts;
     std::vector<std::pair<wire::RoleKind, int>> m_listed;
     std::set<int> m_freed;
     std::vector<std::string> m_saves;
@@ -300,12 +292,9 @@ TEST(UnusedMemory, NamesNoBaseOfWhichTheStepUsesMuch)
     }
 }
 
-// Those of the steps before are as that of the deep one. The last step's batch is the peak.
-TEST(UnusedMemory, NamesBasesOfViewsThatEachStepKeeps)
+// Of what each step keeps, the deep one tells the kind. The last step's batch is the peak.
+TEST(UnusedMemory, OfWhatEachStepKeepsIsThatOfStepsBefore)
 {
-    Training made;
-    made.keepPart(made.each(24 * kMiB, "f@/p/model.py:4"), kMiB / 4);
-    EXPECT_EQ(textOf(made.unused()), Texts{ "view 3 of 72 MiB at /p/model.py:4" });
     Training whole;
     whole.each(24 * kMiB, "f@/p/model.py:4");
     EXPECT_EQ(textOf(whole.unused()), Texts{ "other 1 of 24 MiB at /p/model.py:4" });

@@ -62,9 +62,7 @@ public:
             if (seen.block != kNoBlock && seen.hold == kNoHold && !seen.isGone)
                 m_owners.program[seen.block] = kNeverInStep;
         endUses();
-        m_owners.reached = reachedBy([](const Seen&) { return true; });
-        m_owners.reachedAtEnd
-            = reachedBy([](const Seen& seen) { return seen.hold == kNoHold && !seen.isGone; });
+        m_owners.reached = reached();
         std::erase_if(
             m_owners.windows, [](const StepOwners::Window& window) { return window.leaves == kNeverInStep; });
         return std::move(m_owners);
@@ -209,7 +207,7 @@ private:
     }
 
     /// Views of the same place count once.
-    [[nodiscard]] boost::unordered_flat_map<std::uint32_t, std::int64_t> reachedBy(auto counts) const
+    [[nodiscard]] boost::unordered_flat_map<std::uint32_t, std::int64_t> reached() const
     {
         struct Place {
             std::uint32_t block;
@@ -220,7 +218,7 @@ private:
         std::vector<Place> places;
         for (std::size_t i = 0; i < m_seen.size(); ++i)
             if (const DeepStep::Tensor& tensor = m_step.tensors[i];
-                m_seen[i].block != kNoBlock && counts(m_seen[i]))
+                m_seen[i].block != kNoBlock)
                 places.push_back({ m_seen[i].block, tensor.offset,
                     tensor.elements > 0 ? bytesOf(tensor.elements, typeOf(tensor)) : StepOwners::kNotTold });
         std::ranges::sort(places);

@@ -87,8 +87,7 @@ struct StepOwners {
     boost::unordered_flat_map<std::uint32_t, DeepMoment> lastUses;
     static constexpr std::int64_t kNotTold = -1;
     /// By block: upper bound of its bytes in tensors that calls of the step take or return; kNotTold.
-    /// And in those of them that the program still has when the step ends.
-    boost::unordered_flat_map<std::uint32_t, std::int64_t> reached, reachedAtEnd;
+    boost::unordered_flat_map<std::uint32_t, std::int64_t> reached;
 };
 
 /// Refused where the rows cannot be: events that go back or lie outside, tensors that there are not. O(rows x

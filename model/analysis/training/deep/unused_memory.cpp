@@ -6,6 +6,7 @@
 #include "model/analysis/training/roles/workspace_finder.h"
 #include "model/analysis/training/steps/step_ends.h"
 #include "model/base/wrap.h"
+#include "model/trace/filter/frame_origin.h"
 #include "model/trace/frames.h"
 #include "model/trace/program/roles.h"
 
@@ -14,6 +15,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -64,7 +66,8 @@ public:
 private:
     [[nodiscard]] bool isOfModule(FrameId frame) const
     {
-        return m_recording.strings[m_recording.stacks.frame(frame).file].ends_with("nn/modules/module.py");
+        const Frame& of = m_recording.stacks.frame(frame);
+        return isModuleCall(m_recording.strings[of.file], m_recording.strings[of.function]);
     }
     [[nodiscard]] std::vector<FrameId> without(std::span<const FrameId> frames) const
     {
@@ -193,27 +196,17 @@ private:
         for (const StepOwners::Hold& hold : m_owners.holds)
             if (!hold.released)
                 held.insert(hold.block);
-        for (std::uint32_t row = m_first; row < m_end; ++row) {
-            if (!stack(row).valid() || recordedDeath(m_trace, row).event < m_lastStep)
-                continue;
-            const auto kept = m_owners.reachedAtEnd.find(row);
-            Block fate{ row };
-            if (held.contains(row))
-                fate.kind = UnusedKind::Graph;
-            else if (kept != m_owners.reachedAtEnd.end() && isSmallPart(kept->second, row)) {
-                fate.kind = UnusedKind::View;
-                fate.usedBytes = kept->second;
-                m_keepsViews = true;
-            }
-            m_fates.insert_or_assign({ m_calls.all(stack(row)), bytes(row) }, fate);
-        }
+        for (std::uint32_t row = m_first; row < m_end; ++row)
+            if (stack(row).valid() && recordedDeath(m_trace, row).event >= m_lastStep)
+                m_fates.insert_or_assign({ m_calls.all(stack(row)), bytes(row) },
+                    held.contains(row) ? UnusedKind::Graph : UnusedKind::Other);
     }
-    [[nodiscard]] const Block* fateOf(std::uint32_t row) const
+    [[nodiscard]] std::optional<UnusedKind> fateOf(std::uint32_t row) const
     {
         if (m_fates.empty())
-            return nullptr;
+            return std::nullopt;
         const auto found = m_fates.find({ m_calls.all(stack(row)), bytes(row) });
-        return found == m_fates.end() ? nullptr : &found->second;
+        return found == m_fates.end() ? std::nullopt : std::optional(found->second);
     }
 
     void findBlocks()
@@ -225,18 +218,11 @@ private:
                 std::int64_t& most = saved[hold.block];
                 most = most < 0 || hold.bytes < 0 ? -1 : std::max(most, hold.bytes);
             }
-        const auto last = m_keepsViews ? static_cast<std::uint32_t>(m_trace.blocks().bornCount()) : m_end;
-        for (std::uint32_t row = 0; row < last; ++row) {
+        for (std::uint32_t row = 0; row < m_first; ++row) {
             if (!stack(row).valid() || !stands(row))
                 continue;
-            const Block* const fate = fateOf(row);
-            if (row >= m_first) {
-                if (fate && fate->kind == UnusedKind::View)
-                    m_blocks.push_back(Block{ row, fate->kind, fate->usedBytes });
-                continue;
-            }
             if (!m_isUsed[row]) {
-                m_blocks.push_back(fate ? Block{ row, fate->kind, fate->usedBytes } : Block{ row });
+                m_blocks.push_back({ row, fateOf(row).value_or(UnusedKind::Other) });
                 continue;
             }
             usedStacks.insert(stack(row).index());
@@ -375,9 +361,8 @@ private:
     std::uint32_t m_first, m_end; // rows of blocks that are born in the step
     EventIndex m_lastStep; // so many events come before its end
     bool m_isOfPeak = false; // no other training has the peak
-    bool m_keepsViews = false; // a step does
     std::vector<bool> m_isUsed; // by row, of blocks before the step
-    std::map<std::pair<std::vector<FrameId>, std::int64_t>, Block> m_fates; // of the step's own that stay
+    std::map<std::pair<std::vector<FrameId>, std::int64_t>, UnusedKind> m_fates; // of the step's own that stay
     std::vector<Block> m_blocks;
     std::set<std::vector<FrameId>> m_saving;
 };
