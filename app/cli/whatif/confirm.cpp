@@ -456,12 +456,12 @@ model::Result<void> canConfirm(const ConfirmAsked& asked, const model::Scenario&
 struct Confirming::Parts {
     Parts(const ConfirmAsked& of, std::string card)
         : asked(of)
-        , runs(of, std::move(card))
+        , runs(asked, std::move(card))
     {
     }
 
-    const ConfirmAsked& asked;
-    Runs runs;
+    ConfirmAsked asked;
+    Runs runs; // of `asked`
     std::vector<PeakFigures> unchanged;
 };
 

@@ -47,7 +47,7 @@ struct ConfirmAsked {
 /// Runs of one program or of its calls under several scenarios; unchanged it runs once. Errors as confirm().
 class Confirming {
 public:
-    [[nodiscard]] static model::Result<Confirming> of(const ConfirmAsked& asked); ///< must outlive it
+    [[nodiscard]] static model::Result<Confirming> of(const ConfirmAsked& asked);
     ~Confirming();
     Confirming(Confirming&&) noexcept;
     Confirming& operator=(Confirming&&) = delete;
