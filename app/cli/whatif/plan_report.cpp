@@ -125,7 +125,8 @@ void printPlan(Output& out, const model::FitPlan& plan)
     for (const model::FitOption& option : plan.options) {
         const auto likely = option.likelyPeaks();
         out.line(fmt::format(kRow, nameOf(option), likely ? formatBytes(likely->reservedBytesPeak) : "-",
-            formatBytes(option.mostReservedBytes()), option.share > 0 ? percent(option.share) : "",
+            option.calls ? "-" : formatBytes(option.mostReservedBytes()),
+            option.share > 0 ? percent(option.share) : "",
             option.fits             ? "yes"
                 : option.fitsLikely ? "likely"
                                     : "no",

@@ -76,7 +76,8 @@ template <> struct Fields<AnsweredAlternative> {
     static constexpr std::tuple all{
         field("change", Unit::None, "as `--change` takes it, or `settings=` before a value of `--set`",
             [](const AnsweredAlternative& one) { return one.change.texts().front(); }),
-        field("evidence", Unit::None, "weakest evidence of this answer",
+        field("evidence", Unit::None,
+            "weakest evidence of this answer; `calls`: recorded calls; null: no answer",
             [](const AnsweredAlternative& one) {
                 return one.calls     ? std::optional<std::string_view>("calls")
                     : one.prediction ? std::optional(evidenceWord(one.prediction->evidence))

@@ -39,7 +39,7 @@ struct FitOption {
     {
         return calls ? calls->peaks : prediction ? prediction->predicted : std::nullopt;
     }
-    /// Upper bound of the reserved peak: what calls reserve has none.
+    /// Upper bound of the reserved peak; of calls, which have none, the peak itself.
     [[nodiscard]] std::int64_t mostReservedBytes() const
     {
         return calls ? calls->peaks.reservedBytesPeak : prediction ? prediction->most.reservedBytesPeak : 0;
@@ -108,7 +108,9 @@ template <> struct Fields<FitOption> {
             }),
         field("by_calls", Unit::None, "with `--confirm`: what recorded calls show instead; else null",
             &FitOption::calls),
-        field("needed_bytes", Unit::Bytes, "upper bound of the reserved peak", &FitOption::mostReservedBytes),
+        field("needed_bytes", Unit::Bytes,
+            "upper bound of the reserved peak; of `by_calls` the peak itself, which has no bound",
+            &FitOption::mostReservedBytes),
         field("recompute_share", Unit::None, "computed again, as a share of the forward",
             [](const FitOption& option) { return decimals(option.share, 6); }),
     };
@@ -124,7 +126,7 @@ template <> struct Fields<FitPlan> {
             [](const FitPlan& plan) {
                 return plan.answer().prediction ? plan.answer().prediction->predicted : std::nullopt;
             }),
-        field("needed_bytes", Unit::Bytes, "upper bound of the reserved peak of the answer",
+        field("needed_bytes", Unit::Bytes, "that of the answer, as in `rows`",
             [](const FitPlan& plan) { return plan.answer().mostReservedBytes(); }),
         field("recompute_share", Unit::None, "computed again by the answer, as a share of the forward",
             [](const FitPlan& plan) { return decimals(plan.answer().share, 6); }),
