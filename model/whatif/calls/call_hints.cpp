@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <set>
@@ -24,6 +26,7 @@ namespace {
 
 using nlohmann::json;
 using Names = std::span<const std::string_view>;
+using Lengths = std::span<const std::int64_t>;
 
 // As capture/dryrun/replay_rows.py, replay_logits.py and replay_attention.py have them.
 constexpr int kMostBetween = 16;
@@ -37,6 +40,7 @@ constexpr std::array<std::string_view, 3> kProducts{ "matmul", "bmm", "einsum" }
 constexpr std::array<std::string_view, 6> kScales{ "mul", "mul_", "div", "div_", "multiply", "divide" };
 constexpr std::array<std::string_view, 5> kMasks{ "add", "add_", "masked_fill", "masked_fill_", "where" };
 constexpr std::array<std::string_view, 2> kDropouts{ "dropout", "dropout_" };
+constexpr std::array<std::string_view, 2> kHalves{ "c10::Half", "c10::BFloat16" }; // types of 16 bits
 
 constexpr const char* kLogits = "logits=chunks:8";
 constexpr const char *kFlash = "attention=flash", *kEfficient = "attention=efficient";
@@ -47,6 +51,17 @@ constexpr int kFlashMajor = 8; // flash attention needs compute capability 8.0
 bool isOneOf(std::string_view name, Names names)
 {
     return std::ranges::find(names, name) != names.end();
+}
+
+/// 0: more than there can be.
+std::int64_t productOf(Lengths lengths, std::initializer_list<std::int64_t> more)
+{
+    std::int64_t product = 1;
+    for (const Lengths some : { lengths, Lengths(more.begin(), more.size()) })
+        for (const std::int64_t length : some)
+            if (__builtin_mul_overflow(product, length, &product))
+                return 0;
+    return product;
 }
 
 class HintFinder {
@@ -126,9 +141,12 @@ private:
         return CallList::tensorOf(m_list.taken(m_list.rows[place])[which]);
     }
 
-    [[nodiscard]] std::span<const std::int64_t> sizes(std::uint32_t tensor) const
+    [[nodiscard]] Lengths sizes(std::uint32_t tensor) const { return m_list.sizes(m_list.tensors[tensor]); }
+
+    [[nodiscard]] std::string_view typeName(std::uint32_t tensor) const
     {
-        return m_list.sizes(m_list.tensors[tensor]);
+        const StringId id = m_list.tensors[tensor].type;
+        return id.valid() ? m_trace.recording().strings[id] : std::string_view();
     }
 
     /// The last row before that place which leaves the tensor as it is; none: no call.
@@ -258,36 +276,80 @@ private:
         takeKernel(query, isMasked);
     }
 
+    /// Sizes of S x S that a call of attention allocates by the math kernel alone, in bytes. What has the
+    /// size of a query, key, value or output may be one: flash attention pads them, grouped queries repeat
+    /// them.
+    [[nodiscard]] std::set<std::int64_t> scoreSizes(std::size_t call) const
+    {
+        constexpr std::int64_t kPadded = 8; // to a multiple of that many
+        const std::string_view type = typeName(taken(call, 0));
+        std::vector<std::int64_t> widths; // of an element: the kernel computes 16 bits in 32, too
+        if (type == "float" || isOneOf(type, kHalves))
+            widths.push_back(4);
+        if (isOneOf(type, kHalves))
+            widths.push_back(2);
+        const bool isWhole = m_list.rows[call].takes > 2;
+        const Lengths query = sizes(taken(call, 0)), key = isWhole ? sizes(taken(call, 1)) : query,
+                      value = isWhole ? sizes(taken(call, 2)) : query;
+        if (query.size() < 3 || key.size() < 2 || value.size() < 2)
+            return {};
+        std::set<std::int64_t> found;
+        for (const std::int64_t width : widths)
+            found.insert(productOf(query.first(query.size() - 1), { key[key.size() - 2], width }));
+        found.erase(0);
+        for (const Lengths rows : { query, key, value })
+            for (const Lengths heads : { query, rows })
+                for (const std::int64_t last : { query.back(), value.back() })
+                    for (const std::int64_t padding :
+                        { std::int64_t{ 0 }, (kPadded - last % kPadded) % kPadded })
+                        for (const std::int64_t width : widths)
+                            found.erase(productOf(heads.first(heads.size() - 2),
+                                { rows[rows.size() - 2], wrapAdd(last, padding), width }));
+        return found;
+    }
+
+    /// Whether backward of the deep step shows another kernel of attention: the math kernel has no such step.
+    [[nodiscard]] bool showsKernel() const
+    {
+        const Recording& recording = m_trace.recording();
+        std::vector<bool> seen(recording.stacks.stackCount());
+        const EventIndex end = std::min(m_list.endEvent, m_trace.eventCount());
+        for (EventIndex event = std::max<EventIndex>(m_list.beginEvent, 0); event < end; ++event) {
+            const StackId stack = m_trace.events().stack[static_cast<std::size_t>(event)];
+            if (!stack.valid() || seen[stack.index()])
+                continue;
+            seen[stack.index()] = true;
+            for (const FrameId frame : recording.stacks.stack(stack)) {
+                const StringId function = recording.stacks.frame(frame).function;
+                if (function.valid()
+                    && recording.strings[function].find("generated::ScaledDotProduct")
+                        != std::string_view::npos)
+                    return true;
+            }
+        }
+        return false;
+    }
+
     /// The math kernel makes scores and their softmax: two blocks of S x S at least, of each head.
     void findMath(std::size_t call)
     {
         constexpr std::size_t kMask = 3; // of its arguments
-        const auto query = sizes(taken(call, 0));
-        const auto key = m_list.rows[call].takes > 2 ? sizes(taken(call, 1)) : query;
-        const auto value = m_list.rows[call].takes > 2 ? sizes(taken(call, 2)) : query;
-        if (query.size() < 3 || key.size() < 2 || value.empty())
-            return;
-        std::int64_t scores = key[key.size() - 2];
-        if (scores == value.back() || scores == query.back()) // as large as what it takes and returns
-            return;
-        for (const std::int64_t length : query.first(query.size() - 1))
-            if (__builtin_mul_overflow(scores, length, &scores))
-                return;
-        const BlockColumns& blocks = m_trace.blocks();
-        const EventIndex from = m_list.rows[call].event, until = endOf(call);
+        auto sizes = scoreSizes(call);
+        const EventIndex from = std::max<EventIndex>(m_list.rows[call].event, 0), until = endOf(call);
         int made = 0;
-        for (EventIndex event = from; event < until; ++event) {
-            const auto row = static_cast<std::size_t>(event);
-            if (m_trace.events().action[row] != Action::Alloc || !m_trace.events().block[row].valid())
-                continue;
-            const std::int64_t bytes = blocks.requestedBytes[m_trace.events().block[row]];
-            made += bytes / 2 == scores || bytes / 4 == scores ? 1 : 0;
-            if (bytes / 2 == scores || bytes / 4 == scores)
-                m_scoreSizes.insert(bytes);
+        for (EventIndex event = from; event < until && !sizes.empty(); ++event) {
+            const BlockId block = m_trace.events().block[static_cast<std::size_t>(event)];
+            if (m_trace.events().action[static_cast<std::size_t>(event)] == Action::Alloc && block.valid())
+                made += sizes.contains(m_trace.blocks().requestedBytes[block]) ? 1 : 0;
         }
         if (made < 2)
             return;
+        if (!m_showsKernel)
+            m_showsKernel = showsKernel();
+        if (*m_showsKernel)
+            return;
         m_scores.insert(call);
+        m_scoreSizes[call] = std::move(sizes);
         m_isMath = true;
         const json detail = detailOf(call);
         takeKernel(taken(call, 0), detail.is_array() && detail.size() > kMask && !detail[kMask].is_null());
@@ -296,11 +358,9 @@ private:
     /// Flash attention takes 16 bits and no mask.
     void takeKernel(std::uint32_t query, bool isMasked)
     {
-        const StringId id = m_list.tensors[query].type;
-        const std::string_view type = id.valid() ? m_trace.recording().strings[id] : std::string_view();
         const Card* const card = recordedCard(m_trace.recording(), m_trace.device());
-        m_isForFlash = m_isForFlash && !isMasked && (type == "c10::Half" || type == "c10::BFloat16")
-            && card != nullptr && card->computeMajor >= kFlashMajor;
+        m_isForFlash = m_isForFlash && !isMasked && isOneOf(typeName(query), kHalves) && card != nullptr
+            && card->computeMajor >= kFlashMajor;
     }
 
     /// Events of a row end where the next one begins.
@@ -334,7 +394,6 @@ private:
         if (places.empty())
             return 0;
         const BlockColumns& blocks = m_trace.blocks();
-        const bool isOfScores = &places == &m_scores;
         std::set<std::int64_t> found; // sizes
         std::int64_t held = 0;
         EventIndex backwardEnds = -1;
@@ -348,14 +407,14 @@ private:
             }
             if (!isOurs && row.event >= backwardEnds)
                 continue;
-            const bool isMath = isOurs && isOfScores && baseOf(place) == "scaled_dot_product_attention";
+            const auto math = m_scoreSizes.find(place);
             for (EventIndex event = std::max<EventIndex>(row.event, 0); event < endOf(place); ++event) {
                 const auto at = static_cast<std::size_t>(event);
                 const BlockId block = m_trace.events().block[at];
                 if (m_trace.events().action[at] != Action::Alloc || !block.valid())
                     continue;
                 const std::int64_t bytes = blocks.requestedBytes[block];
-                if (isMath && !m_scoreSizes.contains(bytes))
+                if (isOurs && math != m_scoreSizes.end() && !math->second.contains(bytes))
                     continue;
                 if (!isOurs && (!found.contains(bytes) || blocks.death(block) >= backwardEnds))
                     continue;
@@ -372,7 +431,8 @@ private:
     const CallList& m_list;
     std::vector<std::vector<std::size_t>> m_made, m_uses; // by tensor, places of rows
     std::set<std::size_t> m_logits, m_scores; // places whose blocks go with the change
-    std::set<std::int64_t> m_scoreSizes; // of the math kernel
+    std::map<std::size_t, std::set<std::int64_t>> m_scoreSizes; // by call that the math kernel computes
+    std::optional<bool> m_showsKernel; // not looked yet
     bool m_isForFlash = true, m_isByHand = false, m_isMath = false;
 };
 
@@ -400,8 +460,8 @@ std::vector<CallHint> callHints(const DeviceTrace& trace, const std::string& fil
         if (device)
             command += " --device " + std::to_string(*device);
         command += " --change " + text + " --confirm ";
-        const bool isOfProgram = finder.isMathAlone() && !change.kind->isToldByCallsAlone()
-            && !isCppProgram(trace.recording());
+        const bool isOfProgram
+            = finder.isMathAlone() && !change.kind->isToldByCallsAlone() && !isCppProgram(trace.recording());
         command += isOfProgram ? "-- " + recordedCommand(trace.recording()) : "--python PY";
         hints.push_back({ std::move(change), bytes, std::move(command) });
     }

@@ -18,20 +18,23 @@ namespace strata::model {
 struct CallHint {
     Change change; ///< logits=chunks:8, attention=flash or attention=efficient
     std::int64_t heldBytes = 0; ///< requested bytes that its blocks hold at the peak of the deep step
-    /// That verifies it, quoted for a shell: by calls (PY stands for a Python with PyTorch), or by the program.
+    /// That verifies it, quoted for a shell: by calls (PY stands for a Python with PyTorch), or by the
+    /// program.
     std::string command;
 
     [[nodiscard]] Sentence sentence() const; ///< without the command
 };
 
-/// Changes whose blocks hold a twentieth or more of the requested peak, the most bytes first: those of a cross
-/// entropy of a linear layer, and scores of attention (S x S) that a softmax between two products or the math
-/// kernel makes. Shown by calls of the deep step and the blocks allocated within them; gradients of the same
-/// sizes count where backward frees them. Empty: no calls can be made again, they have neither, another step
-/// needs more than the deep one, or something takes these tensors that such a change does not make again.
-/// capture/dryrun/replay_logits.py and replay_attention.py decide in the end: they may still refuse.
-/// Whoever takes the math kernel may have chosen it around the calls, which do not tell that: the program does.
-/// `device`: of the command; none: the default one. O(events + rows log rows).
+/// Changes whose blocks hold a twentieth or more of the requested peak, the most bytes first: those of a
+/// cross entropy of a linear layer, and scores of attention (S x S) that a softmax between two products or
+/// the math kernel makes. The math kernel shows by its sizes, unless tensors of attention have them too, or
+/// backward shows another kernel: then it has no hint. Shown by calls of the deep step and the blocks
+/// allocated within them; gradients of the same sizes count where backward frees them. Empty: no calls can be
+/// made again, they have neither, another step needs more than the deep one, or something takes these tensors
+/// that such a change does not make again. capture/dryrun/replay_logits.py and replay_attention.py decide in
+/// the end: they may still refuse. Whoever takes the math kernel may have chosen it around the calls, which
+/// do not tell that: the program does. `device`: of the command; none: the default one. O(events + rows log
+/// rows).
 [[nodiscard]] std::vector<CallHint> callHints(
     const DeviceTrace& trace, const std::string& file, std::optional<int> device);
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace strata::model {
@@ -56,13 +57,14 @@ public:
             R"(["@","@",null,1,-100,)" + smoothing + "]");
     }
 
-    /// Gradients of those sizes, one after the other.
-    void backward(const std::vector<std::int64_t>& bytes)
+    /// Gradients of those sizes, one after the other; `step`: of backward, that allocates them.
+    void backward(const std::vector<std::int64_t>& bytes, const std::string& step = {})
     {
         row(Kind::Backward, {}, {}, {}, {});
         std::vector<int> gradients;
         for (const std::int64_t each : bytes)
-            gradients.push_back(alloc(each, 'B'));
+            gradients.push_back(alloc(each, 'B',
+                step.empty() ? step : " stack=torch::autograd::generated::" + step + "::apply@a.cpp:0"));
         for (const std::vector<int>& blocks : { gradients, m_stay })
             for (const int block : blocks)
                 free(block, 'B');
@@ -79,6 +81,12 @@ public:
 
     std::vector<CallHint> hints(const char* card = "A100-80GB")
     {
+        return ask(card, [](const DeviceTrace& trace) { return callHints(trace, "my run.strata", 0); });
+    }
+
+private:
+    template <class Ask> std::invoke_result_t<Ask, const DeviceTrace&> ask(const char* card, const Ask& asked)
+    {
         test::Trained trained(m_text, m_letters);
         Recording& recording = trained.recording();
         Setting& simulation = recording.settings.emplace_back();
@@ -94,10 +102,8 @@ public:
             m_list.rows[i].detail = text(m_names[i].second);
         }
         recording.parts.get<CallLists>().lists.push_back(m_list);
-        return callHints(trained.trace(), "my run.strata", 0);
+        return asked(trained.trace());
     }
-
-private:
     void row(Kind kind, const std::string& name, const std::string& detail,
         const std::vector<std::uint32_t>& takes, const std::vector<std::uint32_t>& returns)
     {
@@ -112,18 +118,18 @@ private:
                 m_list.refs.push_back(2 * number);
         m_names.emplace_back(name, detail);
     }
-    void log(const char* action, int block, char phase)
+    void log(const char* action, int block, char phase, const std::string& stack = {})
     {
         m_text += (m_text.empty() ? "" : "\n") + std::string(action) + " "
             + std::to_string((std::int64_t{ block } + 1) << 32) + " "
-            + std::to_string(m_bytes[static_cast<std::size_t>(block)]);
+            + std::to_string(m_bytes[static_cast<std::size_t>(block)]) + stack;
         m_letters += phase;
         ++m_event;
     }
-    int alloc(std::int64_t bytes, char phase)
+    int alloc(std::int64_t bytes, char phase, const std::string& stack = {})
     {
         m_bytes.push_back(bytes);
-        log("alloc", static_cast<int>(m_bytes.size()) - 1, phase);
+        log("alloc", static_cast<int>(m_bytes.size()) - 1, phase, stack);
         return static_cast<int>(m_bytes.size()) - 1;
     }
     void free(int block, char phase)
@@ -181,10 +187,16 @@ struct Attending : Calls {
         const auto weights = make("softmax.int", { then }, 32 * kKiB);
         call("matmul", { weights, value }, { 1, 2, 64, 16 }, { 8 * kKiB }, "[]", type);
     }
-    void kernel(const std::vector<std::int64_t>& bytes)
+    void kernel(const std::vector<std::int64_t>& bytes) { kernel(query, value, bytes); }
+    void kernel(std::uint32_t of, std::uint32_t keys, const std::vector<std::int64_t>& bytes)
     {
-        call("scaled_dot_product_attention", { query, value, value }, { 1, 2, 64, 16 }, bytes,
+        call("scaled_dot_product_attention", { of, keys, keys }, { 1, 2, 64, 16 }, bytes,
             R"(["@","@","@",null,0.0,false,null,false])", type);
+    }
+    /// Of 64 tokens, whose keys have fewer heads where that is said.
+    void kernelOf(std::int64_t width, const std::vector<std::int64_t>& bytes, std::int64_t heads = 2)
+    {
+        kernel(tensor({ 1, 2, 64, width }, type), tensor({ 1, heads, 64, width }, type), bytes);
     }
 };
 
@@ -292,9 +304,53 @@ TEST(CallHints, TheMathKernelIsKnownByItsScores)
     for (Attending* const program : { &math, &efficient, &masked })
         program->backward({});
     EXPECT_EQ(said(math), "attention=efficient 64");
-    EXPECT_TRUE(math.hints()[0].command.ends_with("--change attention=efficient --confirm -- python train.py"));
+    EXPECT_TRUE(
+        math.hints()[0].command.ends_with("--change attention=efficient --confirm -- python train.py"));
     EXPECT_EQ(said(efficient), "");
     EXPECT_EQ(said(masked), "");
+}
+
+TEST(CallHints, SizesOfQueriesAndOutputsAreNoScores)
+{
+    Attending padded("c10::BFloat16"), half("c10::BFloat16"), wide, grouped("c10::Half"), math("c10::Half"),
+        unknown("c10::Float8_e4m3fn");
+    padded.kernelOf(60, { 16 * kKiB, 16 * kKiB, 16 * kKiB, 16 * kKiB }); // to 64, as scores of 16 bits
+    half.kernelOf(32, { 16 * kKiB, 16 * kKiB, 16 * kKiB }); // in 32 bits
+    wide.kernelOf(32, { 16 * kKiB, 16 * kKiB, 16 * kKiB });
+    grouped.kernelOf(64, { 16 * kKiB, 16 * kKiB }, 1); // keys and values for each head
+    math.kernelOf(32, { 16 * kKiB, 16 * kKiB, 32 * kKiB, 32 * kKiB, 16 * kKiB });
+    unknown.kernelOf(16, { 16 * kKiB, 16 * kKiB });
+    for (Attending* const program : { &padded, &half, &wide, &grouped, &math, &unknown })
+        program->backward({ 16 * kKiB, 16 * kKiB });
+    EXPECT_EQ(said(padded), "");
+    EXPECT_EQ(said(half), "");
+    EXPECT_EQ(said(wide), "");
+    EXPECT_EQ(said(grouped), "");
+    EXPECT_EQ(said(unknown), "");
+    EXPECT_EQ(said(math), "attention=flash 64") << "the scores alone";
+}
+
+TEST(CallHints, ScoresOfOneCallAreNotThoseOfAnother)
+{
+    Attending program;
+    program.kernelOf(16, { 32 * kKiB, 32 * kKiB });
+    program.kernelOf(64, { 32 * kKiB, 32 * kKiB, 32 * kKiB });
+    program.backward({});
+    EXPECT_EQ(said(program), "attention=efficient 64");
+}
+
+TEST(CallHints, BackwardOfAKernelOfAttentionRulesOutMath)
+{
+    for (const char* const kernel : { "Flash", "Efficient", "Cudnn" }) {
+        Attending program;
+        program.kernel({ 32 * kKiB, 32 * kKiB, 8 * kKiB });
+        program.backward({ 8 * kKiB }, std::string("ScaledDotProduct") + kernel + "AttentionBackward0");
+        EXPECT_EQ(said(program), "") << kernel;
+    }
+    Attending math;
+    math.kernel({ 32 * kKiB, 32 * kKiB, 8 * kKiB });
+    math.backward({ 8 * kKiB }, "SafeSoftmaxBackward0");
+    EXPECT_EQ(said(math), "attention=efficient 64");
 }
 
 TEST(CallHints, WithoutCallsNothingIsSaid)
