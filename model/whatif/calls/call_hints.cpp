@@ -222,9 +222,11 @@ private:
                 return std::nullopt;
             const std::uint32_t weights = CallList::tensorOf(returned.front());
             const auto& uses = m_uses[weights];
-            const auto next = std::find_if(std::ranges::upper_bound(uses, place), uses.end(),
-                [&](std::size_t use) { return isCall(use) && taken(use, 0) == weights; });
-            if (next == uses.end())
+            const auto later = std::ranges::subrange(std::ranges::upper_bound(uses, place), uses.end())
+                | std::views::take(kMostBetween);
+            const auto next = std::ranges::find_if(
+                later, [&](std::size_t use) { return isCall(use) && taken(use, 0) == weights; });
+            if (next == later.end())
                 return std::nullopt;
             place = *next;
             places.insert(place);
@@ -397,12 +399,14 @@ private:
         std::set<std::int64_t> found; // sizes
         std::int64_t held = 0;
         EventIndex backwardEnds = -1;
+        auto ends = m_list.rows.begin();
         for (std::size_t place = 0; place < m_list.rows.size(); ++place) {
             const bool isOurs = places.contains(place);
             const CallList::Row& row = m_list.rows[place];
-            if (row.kind == CallList::Kind::Backward && row.event >= backwardEnds) {
-                const auto ends = std::ranges::find(m_list.rows.begin() + static_cast<std::ptrdiff_t>(place),
-                    m_list.rows.end(), CallList::Kind::BackwardEnds, &CallList::Row::kind);
+            const auto here = m_list.rows.begin() + static_cast<std::ptrdiff_t>(place);
+            if (row.kind == CallList::Kind::Backward && ends <= here) {
+                ends = std::ranges::find(
+                    here, m_list.rows.end(), CallList::Kind::BackwardEnds, &CallList::Row::kind);
                 backwardEnds = ends == m_list.rows.end() ? m_list.endEvent : ends->event;
             }
             if (!isOurs && row.event >= backwardEnds)

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -50,6 +51,14 @@ public:
             m_stay.push_back(alloc(each, 'F'));
         return made;
     }
+
+    /// Writes what it returns into a tensor that was there.
+    void callInto(const std::string& name, const std::vector<std::uint32_t>& takes, std::uint32_t into)
+    {
+        row(Kind::Call, "aten::" + name, "[]", takes, { into });
+    }
+
+    void part(Kind kind, const std::string& name = {}) { row(kind, name, {}, {}, {}); }
 
     void loss(std::uint32_t logits, std::uint32_t target, const std::string& smoothing = "0.0")
     {
@@ -351,6 +360,27 @@ TEST(CallHints, BackwardOfAKernelOfAttentionRulesOutMath)
     math.kernel({ 32 * kKiB, 32 * kKiB, 8 * kKiB });
     math.backward({ 8 * kKiB }, "SafeSoftmaxBackward0");
     EXPECT_EQ(said(math), "attention=efficient 64");
+}
+
+TEST(CallHints, ManyCallsAndDamagedOnesTakeNoLonger)
+{
+    constexpr int kCalls = 60'000;
+    const auto begin = std::chrono::steady_clock::now();
+    Attending program;
+    const std::uint32_t into = program.tensor(program.scores);
+    for (int i = 0; i < kCalls; ++i) {
+        const std::uint32_t product = program.call("matmul", { program.query, program.key }, program.scores);
+        program.callInto("softmax.int_out", { product, into }, into);
+    }
+    program.backward({ kKiB });
+    EXPECT_EQ(said(program), "");
+    Language damaged;
+    damaged.loss(damaged.flat(damaged.logits()), damaged.target);
+    damaged.backward({});
+    for (int i = 0; i < kCalls; ++i)
+        damaged.part(Kind::Backward);
+    EXPECT_EQ(said(damaged), "logits=chunks:8 128");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << "else it is quadratic";
 }
 
 TEST(CallHints, WithoutCallsNothingIsSaid)
