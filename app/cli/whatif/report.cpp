@@ -12,7 +12,7 @@
 #include "model/cards/fits.h"
 #include "model/trace/producer.h"
 #include "model/whatif/ask/module_choice.h"
-#include "model/whatif/calls/calls_again.h"
+#include "model/whatif/calls/call_hints.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -281,8 +281,9 @@ void printDevice(Output& out, const std::string& file, const model::WhatIfReport
         out.line("  not confirmed: " + printable(device.confirmation->note));
     if (answer.plan)
         std::visit([&](const auto& plan) { printPlan(out, plan); }, *answer.plan);
-    if (answer.plan && !answer.planIsMet() && model::callListOf(*device.trace))
-        out.line("  not tried: --change amp=bf16, which the recorded calls answer with --confirm");
+    if (answer.plan && !answer.planIsMet() && !model::anyDoes(answer.scenario.changes, model::Does::Types))
+        if (const std::string command = model::autocastCommand(*device.trace, file); !command.empty())
+            out.line("  not tried: amp=bf16. Run: " + printable(command));
     if (device.alternatives)
         printAlternatives(out, *device.alternatives);
     for (const model::CallHint& hint : device.hints)

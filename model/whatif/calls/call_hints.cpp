@@ -440,6 +440,16 @@ private:
     bool m_isForFlash = true, m_isByHand = false, m_isMath = false;
 };
 
+std::string commandOf(const std::string& file, std::optional<int> device, const std::string& change)
+{
+    std::string command = "strata whatif " + shellQuoted(file);
+    if (device)
+        command += " --device " + std::to_string(*device);
+    return command + " --change " + change + " --confirm ";
+}
+
+constexpr const char* kByCalls = "--python PY";
+
 } // namespace
 
 Sentence CallHint::sentence() const
@@ -460,16 +470,33 @@ std::vector<CallHint> callHints(const DeviceTrace& trace, const std::string& fil
     std::vector<CallHint> hints;
     for (const auto& [text, bytes] : finder.find()) {
         Change change = *Change::parse(text);
-        std::string command = "strata whatif " + shellQuoted(file);
-        if (device)
-            command += " --device " + std::to_string(*device);
-        command += " --change " + text + " --confirm ";
+        std::string command = commandOf(file, device, text);
         const bool isOfProgram
             = finder.isMathAlone() && !change.kind->isToldByCallsAlone() && !isCppProgram(trace.recording());
-        command += isOfProgram ? "-- " + recordedCommand(trace.recording()) : "--python PY";
+        command += isOfProgram ? "-- " + recordedCommand(trace.recording()) : kByCalls;
         hints.push_back({ std::move(change), bytes, std::move(command) });
     }
     return hints;
+}
+
+std::string autocastCommand(const DeviceTrace& trace, const std::string& file)
+{
+    const auto list = callListOf(trace);
+    if (!list)
+        return {};
+    const Recording& recording = trace.recording();
+    const auto has = [&](CallList::Kind kind) {
+        return std::ranges::find((*list)->rows, kind, &CallList::Row::kind) != (*list)->rows.end();
+    };
+    const bool isHalf = std::ranges::any_of((*list)->tensors, [&](const CallList::Tensor& tensor) {
+        return tensor.type.valid() && isOneOf(recording.strings[tensor.type], kHalves);
+    });
+    if (isHalf || has(CallList::Kind::Autocast) || !has(CallList::Kind::Enters)) // calls refuse it then
+        return {};
+    std::optional<int> device;
+    if (recording.devices.size() > 1)
+        device = trace.device();
+    return commandOf(file, device, "amp=bf16") + kByCalls;
 }
 
 std::vector<Change> attentionToTry(const DeviceTrace& trace)

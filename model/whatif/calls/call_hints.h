@@ -38,6 +38,10 @@ struct CallHint {
 [[nodiscard]] std::vector<CallHint> callHints(
     const DeviceTrace& trace, const std::string& file, std::optional<int> device);
 
+/// The command that tries autocast to bfloat16 by calls. Empty: no calls can be made again, they refuse it
+/// without modules, or the program computes in 16 bits already. O(rows + tensors).
+[[nodiscard]] std::string autocastCommand(const DeviceTrace& trace, const std::string& file);
+
 /// Attention by the kernel of its hint, then where that may be refused by another; without a hint by flash.
 [[nodiscard]] std::vector<Change> attentionToTry(const DeviceTrace& trace);
 [[nodiscard]] Change logitsToTry(); ///< in eight chunks

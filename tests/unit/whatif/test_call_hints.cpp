@@ -92,6 +92,11 @@ public:
     {
         return ask(card, [](const DeviceTrace& trace) { return callHints(trace, "my run.strata", 0); });
     }
+    std::string autocast()
+    {
+        return ask(
+            "A100-80GB", [](const DeviceTrace& trace) { return autocastCommand(trace, "my run.strata"); });
+    }
 
 private:
     template <class Ask> std::invoke_result_t<Ask, const DeviceTrace&> ask(const char* card, const Ask& asked)
@@ -381,6 +386,21 @@ TEST(CallHints, ManyCallsAndDamagedOnesTakeNoLonger)
         damaged.part(Kind::Backward);
     EXPECT_EQ(said(damaged), "logits=chunks:8 128");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << "else it is quadratic";
+}
+
+TEST(CallHints, AutocastIsNamedForProgramsWithoutIt)
+{
+    Language plain, narrow, cast, inCpp;
+    for (Language* const program : { &plain, &narrow, &cast })
+        program->part(Kind::Enters, "net");
+    cast.part(Kind::Autocast, "c10::BFloat16");
+    narrow.tensor({ 16, 32 }, "c10::BFloat16");
+    for (Language* const program : { &plain, &narrow, &cast, &inCpp })
+        program->backward({ kKiB });
+    EXPECT_EQ(plain.autocast(), "strata whatif 'my run.strata' --change amp=bf16 --confirm --python PY");
+    EXPECT_EQ(narrow.autocast(), "");
+    EXPECT_EQ(cast.autocast(), "");
+    EXPECT_EQ(inCpp.autocast(), "") << "calls tell of no modules";
 }
 
 TEST(CallHints, WithoutCallsNothingIsSaid)
