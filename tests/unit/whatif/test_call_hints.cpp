@@ -207,7 +207,7 @@ struct Attending : Calls {
         call("scaled_dot_product_attention", { of, keys, keys }, { 1, 2, 64, 16 }, bytes,
             R"(["@","@","@",null,0.0,false,null,false])", type);
     }
-    /// Of 64 tokens, whose keys have fewer heads where that is said.
+    /// Of 64 tokens and 2 heads; keys may have fewer.
     void kernelOf(std::int64_t width, const std::vector<std::int64_t>& bytes, std::int64_t heads = 2)
     {
         kernel(tensor({ 1, 2, 64, width }, type), tensor({ 1, heads, 64, width }, type), bytes);
