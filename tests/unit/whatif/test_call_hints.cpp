@@ -348,9 +348,10 @@ TEST(CallHints, ScoresOfOneCallAreNotThoseOfAnother)
 {
     Attending program;
     program.kernelOf(16, { 32 * kKiB, 32 * kKiB });
-    program.kernelOf(64, { 32 * kKiB, 32 * kKiB, 32 * kKiB });
+    const std::uint32_t longer = program.tensor({ 1, 2, 128, 32 }); // 32 KiB, too
+    program.kernel(longer, longer, { 32 * kKiB, 128 * kKiB, 128 * kKiB });
     program.backward({});
-    EXPECT_EQ(said(program), "attention=efficient 64");
+    EXPECT_EQ(said(program), "attention=efficient 320");
 }
 
 TEST(CallHints, BackwardOfAKernelOfAttentionRulesOutMath)
