@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -368,33 +369,41 @@ TEST(CallHints, BackwardOfAKernelOfAttentionRulesOutMath)
     EXPECT_EQ(said(math), "attention=efficient 64");
 }
 
-TEST(CallHints, ManyCallsAndDamagedOnesTakeNoLonger)
+TEST(CallHints, TimeGrowsWithTheCallsAlone)
 {
-    constexpr int kCalls = 60'000;
-    const auto begin = std::chrono::steady_clock::now();
-    Attending program;
-    const std::uint32_t into = program.tensor(program.scores);
-    for (int i = 0; i < kCalls; ++i) {
-        const std::uint32_t product = program.call("matmul", { program.query, program.key }, program.scores);
-        program.callInto("softmax.int_out", { product, into }, into);
+    const auto secondsOf = [](int calls) {
+        Attending program;
+        const std::uint32_t into = program.tensor(program.scores);
+        for (int i = 0; i < calls; ++i) {
+            const std::uint32_t product
+                = program.call("matmul", { program.query, program.key }, program.scores);
+            program.callInto("softmax.int_out", { product, into }, into);
+        }
+        program.backward({ kKiB });
+        Language damaged;
+        damaged.loss(damaged.flat(damaged.logits()), damaged.target);
+        damaged.backward({});
+        for (int i = 0; i < calls; ++i)
+            damaged.part(CallList::Kind::Backward);
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(said(program), "");
+        EXPECT_EQ(said(damaged), "logits=chunks:8 128");
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    double few = 1e9, many = 1e9; // the least of some runs: others share the processor
+    for (int run = 0; run < 3; ++run) {
+        few = std::min(few, secondsOf(5'000));
+        many = std::min(many, secondsOf(40'000));
     }
-    program.backward({ kKiB });
-    EXPECT_EQ(said(program), "");
-    Language damaged;
-    damaged.loss(damaged.flat(damaged.logits()), damaged.target);
-    damaged.backward({});
-    for (int i = 0; i < kCalls; ++i)
-        damaged.part(Kind::Backward);
-    EXPECT_EQ(said(damaged), "logits=chunks:8 128");
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << "else it is quadratic";
+    EXPECT_LT(many, few * 24) << "8 times as many; squared it would be 64";
 }
 
 TEST(CallHints, AutocastIsNamedForProgramsWithoutIt)
 {
     Language plain, narrow, cast, inCpp;
     for (Language* const program : { &plain, &narrow, &cast })
-        program->part(Kind::Enters, "net");
-    cast.part(Kind::Autocast, "c10::BFloat16");
+        program->part(CallList::Kind::Enters, "net");
+    cast.part(CallList::Kind::Autocast, "c10::BFloat16");
     narrow.tensor({ 16, 32 }, "c10::BFloat16");
     for (Language* const program : { &plain, &narrow, &cast, &inCpp })
         program->backward({ kKiB });
