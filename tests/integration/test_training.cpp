@@ -92,7 +92,7 @@ TEST_F(Training, HasALedgerThatAddsUp)
     EXPECT_EQ(keyNames(told),
         (std::set<std::string>{ "schema", "device", "event", "requested_bytes", "reserved_bytes",
             "parameters", "rows", "rounding_bytes", "pending_free_bytes", "fragmentation_bytes",
-            "cached_free_bytes", "outside_bytes", "surprises", "spikes", "rules" }));
+            "cached_free_bytes", "outside_bytes", "surprises", "spikes", "rules", "unused" }));
     EXPECT_EQ(sumOfRows(told["rows"], "bytes"), told["requested_bytes"]);
     std::set<std::string> categories;
     for (const json& row : told["rows"]) {

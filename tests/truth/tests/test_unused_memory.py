@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`strata ledger` and `strata summary` name memory of unused_memory.py that no operator of the deep step uses, and no other."""
+"""`strata ledger` and `strata summary` name memory that no operator of the deep step uses, and no other."""
 import os
 
 import pytest
