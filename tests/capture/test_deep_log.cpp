@@ -152,7 +152,11 @@ TEST_F(DeepLogTest, WhatIsSavedTellsItsElementsAndHowTheyLie)
     }
     EXPECT_EQ(read.rows.back().layout, wire::DeepLayout::NotTold);
     EXPECT_NE(read.refs.back(), read.refs.front());
-    // An earlier file ends before that.
+    // Earlier files end before places of tensors, or before what is saved.
+    bytes.resize(bytes.size() - 2 * read.tensors.size());
+    ASSERT_TRUE(wire::decodeDeepStep(bytes, read));
+    EXPECT_EQ(read.rows, step->chunk.rows);
+    EXPECT_EQ(read.tensors.front().elements, 0u);
     bytes.resize(bytes.size() - 2 * read.rows.size());
     ASSERT_TRUE(wire::decodeDeepStep(bytes, read));
     EXPECT_EQ(read.rows.front().layout, wire::DeepLayout::NotTold);
